@@ -143,13 +143,13 @@ def check_used(
 def _used_unseen(switch: Switch, kind: str, name: str, bare: Collection[tuple[str, int]]) -> bool:
     """Return whether a statement that Batfish does not count uses a structure.
 
-    A group may have IPv6 neighbors or discover its peers, a color stands in statements that are not recognized, and a
-    VLAN without ports waits for servers.
+    A group may discover its peers, a color stands in statements that are not recognized, and a VLAN without ports
+    waits for servers.
     """
     if kind == "vlan":
         return any(vlan.name == name and (switch.named, vlan.vlan_id) in bare for vlan in switch.vlans)
     if kind == "bgp group":
-        return any(group.name == name and group.has_sessions for group in switch.groups)
+        return any(group.name == name and group.discoveries for group in switch.groups)
     return kind == "community" and _is_color(switch, name)
 
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from ailb_gen.routing.route import WELL_KNOWN
 
 MEASURED = "measured"
+# Not measured: like a statement that was.
+INFERRED = "inferred"
 # The version of Batfish on which it was measured.
 MEASURED_ON = "0.36.0"
 WORD = r'(?:"[^"]*"|\S+)'
@@ -33,7 +35,7 @@ def _line(pattern: str, basis: str, why: str) -> Unsupported:
 # The statements of BGP-DPF and of auto-discovery, which the shadow stands for, and others that route nothing.
 UNRECOGNIZED = (
     _line(rf"set policy-options as-list {WORD} members ", MEASURED, "AILB203 compares as-lists with the peers"),
-    _line(BGP + rf"(?:neighbor {WORD} )?fabric-color ", MEASURED, "the shadow has communities for colors"),
+    _line(BGP + r"fabric-color ", MEASURED, "the shadow has communities for colors"),
     _line(BGP + r"peer-as-list ", MEASURED, "the shadow has the AS number of every neighbor"),
     _line(
         BGP + rf"dynamic-neighbor {WORD} peer-auto-discovery family inet6 ipv6-nd$",
@@ -55,6 +57,7 @@ UNRECOGNIZED = (
     _line(r"set system management-instance$", MEASURED, "management only"),
     _line(r"set interfaces re\d:mgmt-\d ", MEASURED, "management only"),
     _line(r"(?:annotate|edit) |top$", MEASURED, "comments of the set form"),
+    _line(BGP + rf"neighbor {WORD} fabric-color ", INFERRED, "the shadow has communities for colors"),
 )
 # Interfaces that Batfish takes down whatever their files say, because they carry no traffic (read in its source).
 MANAGEMENT = re.compile(r"mgmt|management|fxp0|em0|me0|vme")

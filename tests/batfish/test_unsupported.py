@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from ailb_gen.batfish.unsupported import MEASURED, UNRECOGNIZED, WILDCARD_ADD, unrecognized
+from ailb_gen.batfish.unsupported import INFERRED, MEASURED, UNRECOGNIZED, WILDCARD_ADD, unrecognized
 from ailb_gen.junos.reader import read
 from ailb_gen.junos.writer import to_set
 from tests.batfish.recorded import FILES, SHADOWS, rows
@@ -29,6 +29,7 @@ KINDS = (
     (MEASURED, "set system management-instance"),
     (MEASURED, "set interfaces re0:mgmt-0 **"),
     (MEASURED, "annotate **"),
+    (INFERRED, "set protocols bgp group * neighbor * fabric-color *"),
 )
 # Kinds of which the golden trees have no line.
 NOT_WRITTEN = ("set protocols bgp global-load-balancing **",)
@@ -59,7 +60,7 @@ WRONG = (
     "set protocols bgp group spine1 fabric-colors green",
     "set protocols bgp group spine1 fabric-color",
     "set protocols bgp groups spine1 fabric-color green",
-    "set protocols bgp group spine1 neighbor fc00::1 fabric-color green",
+    "set protocols bgp group spine1 neighbor fc00::1 fabric-color",
     "set protocols bgp group spine1 peer-as-lists SPINES",
     "set protocols bgp group spine1 peer-as-list",
     "set protocols bgp group spine1 dynamic-neighbour DN peer-auto-discovery family inet6 ipv6-nd",

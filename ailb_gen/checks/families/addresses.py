@@ -15,6 +15,8 @@ from ailb_gen.errors import Place
 from ailb_gen.network.fabric import End
 from ailb_gen.network.model import Address, Switch, Unit, vlan_interfaces
 
+# The length of the prefix of a link (RFC 6164).
+LINK_LENGTH = 127
 IRB = "interfaces irb unit {}"
 # A prefix, the interface that has it, and where.
 Held = tuple[Prefix, str, Place]
@@ -119,6 +121,36 @@ def _check_planned(context: Context, findings: Findings) -> None:
         _check_pool(context.expected.pool, switch, expected, findings)
         if expected.role == LEAF:
             _check_irb(switch, expected, findings)
+    _check_links(context, findings)
+
+
+def _check_links(context: Context, findings: Findings) -> None:
+    """Compare the addresses of links with static neighbors with the plan."""
+    for (device, port), value in context.cabling.addresses.items():
+        switch = context.network.switches.get(device)
+        unit = switch.unit(f"{port}.0") if switch is not None else None
+        if switch is None or unit is None or not unit.inet6:
+            continue
+        findings.look(PLANNED)
+        right, above = f"{address_text(value)}/{LINK_LENGTH}", f"interfaces {port} unit 0 family inet6 address"
+        for address in unit.addresses:
+            if (text := _text(address)) != right:
+                message = f"{text} on {unit.name} is not the address of this link, which is {right}"
+                statement = f"{above} {text}"
+                findings.at(
+                    PLANNED,
+                    switch,
+                    message,
+                    address.line,
+                    right,
+                    text,
+                    part=unit.name,
+                    statement=statement,
+                    instead=True,
+                )
+        if not unit.addresses:
+            message, statement = f"{unit.name} lacks the address {right}", f"{above} {right}"
+            findings.at(PLANNED, switch, message, unit.line, right, part=unit.name, statement=statement)
 
 
 def _check_pool(pool: Prefix, switch: Switch, expected: ExpectedSwitch, findings: Findings) -> None:
@@ -268,8 +300,8 @@ UNIQUE = Check(
 )
 PLANNED = Check(
     "AILB102",
-    "the IRB of every leaf is up and has exactly the prefixes and gateways of the address plan, and no IPv4",
-    "the IRB of a leaf is down, or has other addresses than the address plan",
+    "the IRB of every leaf is up and, like links with static neighbors, has exactly the planned addresses, and no IPv4",
+    "the IRB of a leaf is down, or it or a link has other addresses than the address plan",
     "Servers form addresses from these prefixes; a wrong prefix belongs to another leaf or to none.",
     AGAIN,
     _check_planned,

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from ailb_gen.addresses import Prefix
 from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected import port_override
@@ -19,8 +18,6 @@ from ailb_gen.checks.model import Check, Findings
 from ailb_gen.network.fabric import End
 from ailb_gen.network.model import GIGABIT, Port, Switch, Unit, speed_text
 
-# The length of the prefix of a link (RFC 6164).
-LINK_LENGTH = 127
 UNSPLIT: Mapping[str, int] = {}
 
 
@@ -50,7 +47,7 @@ def _check_fabric_ports(context: Context, findings: Findings) -> None:
         End(cable.b_device, cable.b_port) for cable in links
     }
     for end in context.network.link_ends():
-        inspect = partial(_link_defects, context.cabling.addresses.get((end.device, end.port)))
+        inspect = partial(_link_defects, (end.device, end.port) in context.cabling.addresses)
         _check_end(context, end, end in ends, FABRIC_PORTS, inspect, findings)
 
 
@@ -121,31 +118,18 @@ def _state_defects(port: Port, unit: Unit | None, disabled: bool) -> Iterator[Po
             yield PortDefect(message, other.line, below, instead=True)
 
 
-def _link_defects(asked: int | None, switch: Switch, port: Port, unit: Unit | None) -> Iterator[PortDefect]:
+def _link_defects(addressed: bool, switch: Switch, port: Port, unit: Unit | None) -> Iterator[PortDefect]:
     if unit is None or not unit.inet6:
         yield PortDefect("unit 0 lacks family inet6", port.line, "unit 0 family inet6")
         return
     if port.native_vlan is not None:
         message = f"native VLAN {port.native_vlan} does not belong on a fabric link"
         yield PortDefect(message, port.native_vlan_line, "native-vlan-id", instead=True)
-    if (unit.addresses and asked is None) or unit.switching:
+    if (unit.addresses and not addressed) or unit.switching:
         below = "family ethernet-switching" if unit.switching else "family inet6 address"
         message = "a fabric link has link-local addresses only and no switching"
         yield PortDefect(message, unit.line, f"unit 0 {below}")
-    elif asked is not None:
-        yield from _address_defects(Prefix(asked, LINK_LENGTH), unit)
     yield from _other_families(unit)
-
-
-def _address_defects(asked: Prefix, unit: Unit) -> Iterator[PortDefect]:
-    """Yield where the addresses of a link with static neighbors are others than the one of the plan."""
-    found = {Prefix(address.value, address.prefix.length): address.line for address in unit.addresses}
-    for address, line in found.items():
-        if address != asked:
-            message = f"{address} is not the address of this link, which is {asked}"
-            yield PortDefect(message, line, f"unit 0 family inet6 address {address}", instead=True)
-    if not found:
-        yield PortDefect(f"unit 0 lacks the address {asked}", unit.line, f"unit 0 family inet6 address {asked}")
 
 
 def _renamed(switch: Switch, ids: dict[str, int | None], vlan: int | None) -> str | None:
@@ -369,8 +353,8 @@ ACCESS = Check(
 )
 FABRIC_PORTS = Check(
     "AILB108",
-    "every port of a link is enabled and has IPv6 on unit 0, its address if neighbors are static, and nothing else",
-    "a port of a link is disabled, lacks IPv6 or its address on unit 0, or has other units, addresses or families",
+    "every port of a link is enabled and has IPv6 on unit 0, and nothing else",
+    "a port of a link is disabled, lacks IPv6 on unit 0, or has other units or families",
     "A port that is disabled, or lacks family inet6, carries nothing.",
     "Configure unit 0 of the port, or delete `disable`.",
     _check_fabric_ports,

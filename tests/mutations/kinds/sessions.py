@@ -109,10 +109,10 @@ STATICS = (
     ),
     kind("static-peer-as", replace(switch(f"{STATIC} > peer-as *"), r"\d+", add(7)), "AILB203 AILB201", OWN),
     kind("static-peer-as-removed", delete(switch(f"{STATIC} > peer-as *")), "AILB203 AILB201", OWN),
-    kind("static-address-removed", delete(switch(ADDRESS)), "AILB108 AILB201", OWN),
-    kind("static-address-of-the-peer", replace(switch(ADDRESS), r"(\w)/127", "f"), "AILB108 AILB201", OWN),
-    kind("static-addresses-swapped", swap(switch(ADDRESS), r"address (.+);"), "AILB108 AILB201", OWN),
-    kind("static-address-length", replace(switch(ADDRESS), r"/(127)", "64"), "AILB108", OWN),
+    kind("static-address-removed", delete(switch(ADDRESS)), "AILB102 AILB201", OWN),
+    kind("static-address-of-the-peer", replace(switch(ADDRESS), r"(\w)/127", "f"), "AILB102 AILB201", OWN),
+    kind("static-addresses-swapped", swap(switch(ADDRESS), r"address (.+);"), "AILB102 AILB201", OWN),
+    kind("static-address-length", replace(switch(ADDRESS), r"/(127)", "64"), "AILB102", OWN),
 )
 
 KINDS = (*SESSIONS, *STATICS)
