@@ -75,12 +75,13 @@ def _rows(host: PlannedServer, ports: list[RdmaPort], root: str) -> list[dict[st
 
 def addresses(arguments: argparse.Namespace) -> int:
     """Print the addresses that this server can send from now."""
-    own = this_server(load_host(arguments.root), arguments.root)
+    server = as_json(this_server(load_host(arguments.root), arguments.root))
     if arguments.json:
-        print(json.dumps(as_json(own)))
+        print(json.dumps(server))
     else:
-        rows = [(one.nic, str(one.rail), one.color, str(one.address)) for one in own.addresses]
-        print("\n".join(table(("nic", "rail", "color", "address"), rows)))
+        columns = ("nic", "rail", "color", "address")
+        rows = [[str(row[key]) if row[key] is not None else "-" for key in columns] for row in server["addresses"]]
+        print("\n".join(table(columns, rows)))
     return OK
 
 

@@ -226,7 +226,7 @@ def findings(result: Result, peers: Peers) -> Iterator[str]:
 
 
 def as_json(result: Result, own: Peer, peers: Peers, over: str, rdma: str) -> dict[str, Any]:
-    """Return the whole run; docs/artifacts.md has its shape."""
+    """Return the whole run; docs/how-to/ping-servers.md has its keys."""
 
     def hop(address: IPv6Address | None) -> dict[str, str] | None:
         return {"address": str(address), "switch": peers.switches.get(address, "")} if address is not None else None
