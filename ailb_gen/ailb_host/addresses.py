@@ -27,7 +27,7 @@ class ColorAddress(NamedTuple):
     address: ipaddress.IPv6Address
 
 
-class Missing(NamedTuple):
+class MissingAddress(NamedTuple):
     """A color of a NIC without an address that can be used."""
 
     server: str
@@ -44,10 +44,10 @@ class Peer(NamedTuple):
 
     name: str
     addresses: tuple[ColorAddress, ...]
-    missing: tuple[Missing, ...]
+    missing: tuple[MissingAddress, ...]
 
 
-class Pair(NamedTuple):
+class AddressPair(NamedTuple):
     """Two addresses of one color: of this server, and of the peer of that name."""
 
     source: ColorAddress
@@ -83,7 +83,7 @@ def this_server(host: PlannedServer, root: str) -> Peer:
                 best = min(own, key=lambda address: (address not in from_mac, address))
                 found.append(ColorAddress(nic.name, nic.rail, color.name, best))
             else:
-                missing.append(Missing(name, nic.name, nic.rail, color.name))
+                missing.append(MissingAddress(name, nic.name, nic.rail, color.name))
     return Peer(name, tuple(found), tuple(missing))
 
 
@@ -150,7 +150,7 @@ def _peer(row: dict[str, Any]) -> Peer:
     for one in row["addresses"]:
         nic, rail, color = _word(one["nic"]), int(one["rail"]), _word(one["color"])
         if one["address"] is None:
-            missing.append(Missing(name, nic, rail, color))
+            missing.append(MissingAddress(name, nic, rail, color))
             continue
         address = ipaddress.IPv6Address(_word(one["address"]))
         if address.is_multicast or address.is_link_local or address.is_unspecified or address.is_loopback:

@@ -98,10 +98,11 @@ def probe(arguments: argparse.Namespace) -> int:
     chosen = tuple(peer for peer in others if peer.name in arguments.servers or not arguments.servers)
     peers = peers._replace(servers=chosen)
     result = ping.ping(host, own, peers, arguments)
-    if not result.pairs:
-        raise HostError(
-            "no address of this server has a color and a rail in common with one of a peer; see: ailb-host addresses"
-        )
+    paired = {row.pair.peer for row in result.pairs} | {one.server for one in result.missing}
+    alone = ", ".join(peer.name for peer in chosen if peer.name not in paired)
+    if not result.pairs or (alone and arguments.servers):
+        reason = f"this server has no color and rail in common with {alone or 'a peer'}"
+        raise HostError(f"{reason}; see there: ailb-host addresses; or use --all-rails")
     note = ping.rdma_note(arguments.root)
     if arguments.json:
         print(json.dumps(ping.as_json(result, own, peers, "udp" if arguments.udp else "icmpv6", note), indent=2))
@@ -113,6 +114,8 @@ def probe(arguments: argparse.Namespace) -> int:
         sys.stdout.flush()
         for line in ping.findings(result, peers):
             print(f"ailb-host: {line}", file=sys.stderr)
+        if alone:
+            print(f"ailb-host: note: not probed, without a color and rail in common: {alone}", file=sys.stderr)
     return DIFFERENT if result.failed else OK
 
 

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from ipaddress import IPv6Address
 from typing import Any, NamedTuple
 
-from .addresses import Missing, Pair, Peer, Peers
+from .addresses import AddressPair, MissingAddress, Peer, Peers
 from .files import PlannedServer, names
 from .gids import DEVICES
-from .prober import HOP, Answer, Probe, Prober
+from .prober import HOP, Answer, PairProbe, Prober
 
 # The first packets of a pair wait until neighbors are found, on both ends: they are sent before, and not counted.
 WARM_UP_S = 0.5
@@ -37,7 +37,7 @@ SILENT = "see where it ends: ailb-host ping {server} --path"
 class PairResult(NamedTuple):
     """What came of a pair: round trips of the probes answered in us, how many were not, and why if anything says so."""
 
-    pair: Pair
+    pair: AddressPair
     times_us: tuple[float, ...]
     lost: int
     error: str
@@ -51,7 +51,7 @@ class PairResult(NamedTuple):
         return f"{pair.source.color}: {ends}: {count}{reason}; {self.check}"
 
 
-class Path(NamedTuple):
+class PairPath(NamedTuple):
     """The switches of a pair, None where a hop is silent; spines that its color should take, and if one did not."""
 
     pair: int
@@ -60,12 +60,12 @@ class Path(NamedTuple):
     wrong: bool
 
 
-class Result(NamedTuple):
+class PingResult(NamedTuple):
     """A whole run."""
 
     pairs: list[PairResult]
-    missing: list[Missing]
-    paths: list[Path]
+    missing: list[MissingAddress]
+    paths: list[PairPath]
     ignored: dict[str, int]
 
     @property
@@ -74,10 +74,10 @@ class Result(NamedTuple):
         return any(row.lost for row in self.pairs) or bool(self.missing) or any(path.wrong for path in self.paths)
 
 
-def pairs_of(own: Peer, peers: Iterable[Peer], all_rails: bool) -> list[Pair]:
+def pairs_of(own: Peer, peers: Iterable[Peer], all_rails: bool) -> list[AddressPair]:
     """Return the pairs of this server with others: the same color, and the same rail unless all are asked for."""
     return [
-        Pair(source, peer.name, target)
+        AddressPair(source, peer.name, target)
         for peer in peers
         for source in own.addresses
         for target in peer.addresses
@@ -85,27 +85,27 @@ def pairs_of(own: Peer, peers: Iterable[Peer], all_rails: bool) -> list[Pair]:
     ]
 
 
-def ping(host: PlannedServer, own: Peer, peers: Peers, options: argparse.Namespace) -> Result:
+def ping(host: PlannedServer, own: Peer, peers: Peers, options: argparse.Namespace) -> PingResult:
     """Probe all pairs as the options of the command say. Raises HostError without the right to send."""
     pairs = pairs_of(own, peers.servers, options.all_rails)
     dscp = {nic.name: nic.dscp for nic in host.nics}
     prober = Prober(pairs, options.udp, dscp, options.rate, options.timeout)
     try:
         numbers = range(len(pairs))
-        prober.probe([Probe(pair, 0) for pair in numbers], min(WARM_UP_S, options.timeout))
+        prober.probe([PairProbe(pair, 0) for pair in numbers], min(WARM_UP_S, options.timeout))
         prober.local_errors.clear()
-        prober.probe([Probe(pair, n) for n in range(1, options.probes + 1) for pair in numbers], options.timeout)
+        prober.probe([PairProbe(pair, n) for n in range(1, options.probes + 1) for pair in numbers], options.timeout)
         rows = [_pair_result(prober, number, pair, options) for number, pair in enumerate(pairs)]
         paths = _paths(prober, pairs, peers, options.timeout) if options.path else []
     finally:
         prober.close()
     rails = {nic.rail for nic in host.nics}
     missing = [one for peer in (own, *peers.servers) for one in peer.missing if one.rail in rails or options.all_rails]
-    return Result(rows, missing, paths, {reason: prober.ignored[reason] for reason in IGNORED})
+    return PingResult(rows, missing, paths, {reason: prober.ignored[reason] for reason in IGNORED})
 
 
-def _pair_result(prober: Prober, number: int, pair: Pair, options: argparse.Namespace) -> PairResult:
-    answers = [prober.answers.get(Probe(number, probe)) for probe in range(1, options.probes + 1)]
+def _pair_result(prober: Prober, number: int, pair: AddressPair, options: argparse.Namespace) -> PairResult:
+    answers = [prober.answers.get(PairProbe(number, probe)) for probe in range(1, options.probes + 1)]
     times = tuple(answer.time_us for answer in answers if answer is not None and not answer.error)
     lost = len(answers) - len(times)
     words = {"color": pair.source.color, "server": pair.peer, "target_nic": pair.target.nic}
@@ -122,12 +122,12 @@ def _pair_result(prober: Prober, number: int, pair: Pair, options: argparse.Name
     return PairResult(pair, times, lost, "", check)
 
 
-def _paths(prober: Prober, pairs: list[Pair], peers: Peers, timeout_s: float) -> list[Path]:
+def _paths(prober: Prober, pairs: list[AddressPair], peers: Peers, timeout_s: float) -> list[PairPath]:
     """Ask every hop of every pair who it is, some times where there is no answer."""
     for attempt in range(1, PATH_ATTEMPTS + 1):
         walks = [_walk(prober, pair) for pair in range(len(pairs))]
         silent = [(pair, hop) for pair, walk in enumerate(walks) for hop in range(len(walk)) if walk[hop] is None]
-        prober.probe([Probe(pair, attempt, hop + 1) for pair, hop in silent], timeout_s)
+        prober.probe([PairProbe(pair, attempt, hop + 1) for pair, hop in silent], timeout_s)
     return [_path(number, pair, _walk(prober, number), peers) for number, pair in enumerate(pairs)]
 
 
@@ -135,7 +135,7 @@ def _walk(prober: Prober, pair: int) -> list[Answer | None]:
     """Return the answers of the hops of a pair, None where all are silent, to the first that ends the path."""
     found: list[Answer | None] = []
     for hop_limit in range(1, HOPS + 1):
-        attempts = (prober.answers.get(Probe(pair, attempt, hop_limit)) for attempt in range(1, PATH_ATTEMPTS + 1))
+        attempts = (prober.answers.get(PairProbe(pair, attempt, hop_limit)) for attempt in range(1, PATH_ATTEMPTS + 1))
         found.append(next((answer for answer in attempts if answer is not None), None))
         answer = found[-1]
         if answer is not None and answer.error != HOP:
@@ -143,14 +143,14 @@ def _walk(prober: Prober, pair: int) -> list[Answer | None]:
     return found
 
 
-def _path(number: int, pair: Pair, walk: list[Answer | None], peers: Peers) -> Path:
+def _path(number: int, pair: AddressPair, walk: list[Answer | None], peers: Peers) -> PairPath:
     hops = [IPv6Address(answer.sender) if answer is not None else None for answer in walk]
     while hops and hops[-1] in (None, pair.target.address):
         hops.pop()
     expected = peers.spines.get(pair.source.color, ())
     address = hops[1] if len(hops) > 1 else None
     spine = peers.switches.get(address, "") if address is not None else ""
-    return Path(number, tuple(hops), expected, bool(spine and expected) and spine not in expected)
+    return PairPath(number, tuple(hops), expected, bool(spine and expected) and spine not in expected)
 
 
 def rdma_note(root: str) -> str:
@@ -164,7 +164,7 @@ COLOR_COLUMNS = ("color", "pairs", "probes", "lost", "loss %", "min us", "median
 PATH_COLUMNS = ("color", "path", "pairs", "should take")
 
 
-def by_color(result: Result) -> list[dict[str, Any]]:
+def by_color(result: PingResult) -> list[dict[str, Any]]:
     """Return loss and latency of every color, in the order of the plan; `worst` is the number of a pair."""
     colors: dict[str, list[int]] = {}
     for number, row in enumerate(result.pairs):
@@ -189,7 +189,7 @@ def _color(color: str, numbers: list[int], pairs: Sequence[PairResult]) -> dict[
     }
 
 
-def color_rows(result: Result) -> list[list[str]]:
+def color_rows(result: PingResult) -> list[list[str]]:
     """Return a row of COLOR_COLUMNS for every color."""
     rows = []
     for row in by_color(result):
@@ -199,7 +199,7 @@ def color_rows(result: Result) -> list[list[str]]:
     return rows
 
 
-def path_rows(result: Result, peers: Peers) -> list[list[str]]:
+def path_rows(result: PingResult, peers: Peers) -> list[list[str]]:
     """Return a row of PATH_COLUMNS for every color and path."""
     count: Counter[tuple[str, str, str]] = Counter()
     for path in result.paths:
@@ -209,7 +209,7 @@ def path_rows(result: Result, peers: Peers) -> list[list[str]]:
     return [[color, hops, str(pairs), expected] for (color, hops, expected), pairs in count.items()]
 
 
-def findings(result: Result, peers: Peers) -> Iterator[str]:
+def findings(result: PingResult, peers: Peers) -> Iterator[str]:
     """Iterate over lines: pairs with loss, missing addresses, wrong spines, and packets that were ignored."""
     yield from (str(row) for row in result.pairs if row.lost)
     yield from map(str, result.missing)
@@ -225,7 +225,7 @@ def findings(result: Result, peers: Peers) -> Iterator[str]:
             yield f"note: {count} packets were ignored: they {IGNORED[reason]}"
 
 
-def as_json(result: Result, own: Peer, peers: Peers, over: str, rdma: str) -> dict[str, Any]:
+def as_json(result: PingResult, own: Peer, peers: Peers, over: str, rdma: str) -> dict[str, Any]:
     """Return the whole run; docs/how-to/ping-servers.md has its keys."""
 
     def hop(address: IPv6Address | None) -> dict[str, str] | None:

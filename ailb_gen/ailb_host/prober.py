@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from .addresses import Pair
+from .addresses import AddressPair
 from .files import HostError
 
 ECHO_REQUEST, ECHO_REPLY = 128, 129
@@ -50,7 +50,7 @@ ERRORS = {
 }
 
 
-class Limit(NamedTuple):
+class ErrorLimit(NamedTuple):
     """How many ICMPv6 errors a device sends: `burst` at once, then one every `interval_s`."""
 
     burst: int
@@ -59,10 +59,10 @@ class Limit(NamedTuple):
 
 # Linux, net.ipv6.icmp.ratelimit: 6 to one address, then one every 1 s >> (128 - prefix length of the route) / 32, which
 # is 0.25 s for the /64 of a color; net.ipv4.icmp_msgs_burst and icmp_msgs_per_sec: 50 in all, then 1,000/s.
-PER_ADDRESS, PER_DEVICE = Limit(6, 0.26), Limit(40, 0.002)
+PER_ADDRESS, PER_DEVICE = ErrorLimit(6, 0.26), ErrorLimit(40, 0.002)
 
 
-class Probe(NamedTuple):
+class PairProbe(NamedTuple):
     """A packet: the number of its pair, its own from 1 (0 is not counted), and its hop limit, 0 for the usual one."""
 
     pair: int
@@ -117,17 +117,19 @@ class Prober:
     `dscp` is that of UDP by the name of the NIC; `rate` is in packets per second.
     """
 
-    def __init__(self, pairs: list[Pair], udp: bool, dscp: dict[str, int], rate: float, timeout_s: float) -> None:
+    def __init__(
+        self, pairs: list[AddressPair], udp: bool, dscp: dict[str, int], rate: float, timeout_s: float
+    ) -> None:
         """Open a socket per source. Raises HostError."""
         self.ends = [(str(pair.source.address), str(pair.target.address)) for pair in pairs]
         self.peers = [pair.peer for pair in pairs]
         self.udp, self.rate, self.timeout_s = udp, rate, timeout_s
         self.run = MARK + os.urandom(8)
-        self.answers: dict[Probe, Answer] = {}
+        self.answers: dict[PairProbe, Answer] = {}
         self.local_errors: dict[int, str] = {}
         self.ignored: Counter[str] = Counter()
-        self._sent: dict[Probe, int] = {}
-        self._waiting: set[Probe] = set()
+        self._sent: dict[PairProbe, int] = {}
+        self._waiting: set[PairProbe] = set()
         self._free: dict[tuple[object, ...], float] = {}
         self._of_source: dict[str, socket.socket] = {}
         self._sockets: dict[int, socket.socket] = {}
@@ -147,7 +149,7 @@ class Prober:
         for one in self._sockets.values():
             one.close()
 
-    def probe(self, probes: Iterable[Probe], wait_s: float) -> None:
+    def probe(self, probes: Iterable[PairProbe], wait_s: float) -> None:
         """Send probes, paced, and take the answers until all are there, or `wait_s` after the last was sent."""
         queue = [(due, due, probe) for due, probe in self._schedule(probes)]
         heapq.heapify(queue)
@@ -166,7 +168,7 @@ class Prober:
             self._take((queue[0][0] if queue else end) - now)
         self._waiting.clear()
 
-    def _schedule(self, probes: Iterable[Probe]) -> Iterator[tuple[float, Probe]]:
+    def _schedule(self, probes: Iterable[PairProbe]) -> Iterator[tuple[float, PairProbe]]:
         """Iterate over probes with the times at which they are due, `rate` in a second at most."""
         now = time.monotonic()
         timed = [(self._allowed(probe, now), number, probe) for number, probe in enumerate(probes)]
@@ -176,7 +178,7 @@ class Prober:
             yield due, probe
             due += 1 / self.rate
 
-    def _allowed(self, probe: Probe, due: float) -> float:
+    def _allowed(self, probe: PairProbe, due: float) -> float:
         """Return when a probe may be sent so that the error it is to bring back is not dropped by a limit."""
         if not self.udp and not probe.hop_limit:
             return due
@@ -191,7 +193,7 @@ class Prober:
             self._free[key] = max(due, self._free.get(key, 0.0)) + limit.interval_s
         return due
 
-    def _send(self, probe: Probe, give_up: bool) -> bool:
+    def _send(self, probe: PairProbe, give_up: bool) -> bool:
         """Send a probe; return whether it is done with: when the queue is full it must be tried again."""
         source, target = self.ends[probe.pair]
         opened = self._of_source[source]
@@ -258,7 +260,7 @@ class Prober:
         """Note an answer to the probe in `payload`, or why it is none; `target` is where the probe must have gone."""
         now = time.monotonic_ns()
         run, *numbers = PAYLOAD.unpack_from(payload) if len(payload) >= PAYLOAD.size else (b"",)
-        probe = Probe(*numbers) if run == self.run else None
+        probe = PairProbe(*numbers) if run == self.run else None
         if probe is None or probe not in self._sent:
             self.ignored["foreign"] += 1
             return

@@ -89,7 +89,7 @@ def test_without_ipv6(tmp_path: Path) -> None:
 ROW = {"nic": "gpu0_eth", "rail": 0, "color": "green", "address": "fc00:2:1:1::1"}
 WHOLE = json.dumps({"server": "b", "addresses": [ROW]})
 BROKEN: dict[str, tuple[str, str]] = {
-    "nothing": ("", "no address of this server has a color and a rail in common with one of a peer"),
+    "nothing": ("", "this server has no color and rail in common with a peer; see there: ailb-host addresses; "),
     "half": (WHOLE[:20], "not the output of 'ailb-host addresses --json' (JSONDecodeError: "),
     "other words": ("h100-02\n", "not the output of 'ailb-host addresses --json' (JSONDecodeError: "),
     "list": ("[1]", "not the output of 'ailb-host addresses --json' (AttributeError: "),

@@ -93,6 +93,25 @@ def test_table_for_people(tmp_path: Path) -> None:
     assert lines[-1] == "RDMA itself is not tried: ailb-host does not support it"
 
 
+def on_other_rails(directory: Path, words: tuple[str, ...]) -> Done:
+    """Probe c, and a server that has other rails."""
+    roots = network.build(directory)
+    rows = [{**row, "rail": 5} for row in network.addresses(roots["b"])]
+    return network.run(
+        "a", roots["a"], *words, given=network.peers(roots) + json.dumps({"server": "s", "addresses": rows})
+    )
+
+
+def test_server_on_other_rails_is_named(tmp_path: Path) -> None:
+    done = isolated(on_other_rails, tmp_path / "1", ("ping",))
+    assert done.returncode == 0
+    assert done.stderr == "ailb-host: note: not probed, without a color and rail in common: s\n"
+    done = isolated(on_other_rails, tmp_path / "2", ("ping", "s", "c"))
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr.startswith("ailb-host: this server has no color and rail in common with s; see there: ")
+    assert isolated(on_other_rails, tmp_path / "3", ("ping", "s", "--all-rails")).returncode == 0
+
+
 def test_documentation_shows_this(tmp_path: Path) -> None:
     page = (Path(__file__).parents[2] / "docs/how-to/ping-servers.md").read_text("utf-8")
     shown = page.partition("# ailb-host ping b --path --peers peers.json\n")[2].partition("```")[0]
