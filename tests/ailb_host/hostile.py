@@ -26,8 +26,8 @@ def main(mode: str, argument: str = "") -> None:
     while True:
         until = max(0.0, waiting[0][0] - time.monotonic()) if waiting else None
         if not select.select([here], [], [], until)[0]:
-            _, *reply = heapq.heappop(waiting)
-            send(here, *reply)
+            _, reply, source, target = heapq.heappop(waiting)
+            send(here, reply, source, target)
             continue
         data, options, _, sender = here.recvmsg(2048, 256)
         own = PKTINFO.unpack(options[0][2])[0]
