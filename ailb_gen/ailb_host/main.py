@@ -9,9 +9,11 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from . import ping
+from .addresses import as_json, read_peers, this_server
 from .counting import add_counters
 from .environment import first_color_index, with_index
 from .files import HostError, PlannedServer, load_host
@@ -66,6 +68,52 @@ def _rows(host: PlannedServer, ports: list[RdmaPort], root: str) -> list[dict[st
     ]
 
 
+def addresses(arguments: argparse.Namespace) -> int:
+    """Print the addresses that this server can send from now."""
+    server = as_json(this_server(load_host(arguments.root), arguments.root))
+    if arguments.json:
+        print(json.dumps(server))
+    else:
+        columns = ("nic", "rail", "color", "address")
+        rows = [[str(row[key]) if row[key] is not None else "-" for key in columns] for row in server["addresses"]]
+        print("\n".join(table(columns, rows)))
+    return OK
+
+
+def probe(arguments: argparse.Namespace) -> int:
+    """Probe the addresses of peers, and print loss and latency by color."""
+    host = load_host(arguments.root)
+    own, peers = this_server(host, arguments.root), read_peers(arguments.peers)
+    unknown = sorted(set(arguments.servers) - {peer.name for peer in peers.servers})
+    if unknown:
+        raise HostError(
+            f"the peers file has no {', '.join(unknown)}; add the output of 'ailb-host addresses --json' there"
+        )
+    others = [peer for peer in peers.servers if not set(peer.addresses) & set(own.addresses)]
+    chosen = tuple(peer for peer in others if peer.name in arguments.servers or not arguments.servers)
+    peers = peers._replace(servers=chosen)
+    result = ping.ping(host, own, peers, arguments)
+    paired = {row.pair.peer for row in result.pairs} | {one.server for one in result.missing}
+    alone = ", ".join(peer.name for peer in chosen if peer.name not in paired)
+    if not result.pairs or (alone and arguments.servers):
+        reason = f"this server has no color and rail in common with {alone or 'a peer'}"
+        raise HostError(f"{reason}; see there: ailb-host addresses; or use --all-rails")
+    note = ping.rdma_note(arguments.root)
+    if arguments.json:
+        print(json.dumps(ping.as_json(result, own, peers, "udp" if arguments.udp else "icmpv6", note), indent=2))
+    else:
+        print("\n".join(table(ping.COLOR_COLUMNS, ping.color_rows(result))))
+        if arguments.path:
+            print("\n".join(["", *table(ping.PATH_COLUMNS, ping.path_rows(result, peers))]))
+        print(f"\n{note}")
+        sys.stdout.flush()
+        for line in ping.findings(result, peers):
+            print(f"ailb-host: {line}", file=sys.stderr)
+        if alone:
+            print(f"ailb-host: note: not probed, without a color and rail in common: {alone}", file=sys.stderr)
+    return DIFFERENT if result.failed else OK
+
+
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     result = argparse.ArgumentParser(prog="ailb-host", description="What a GPU server sees of its fabric.")
@@ -77,7 +125,42 @@ def parser() -> argparse.ArgumentParser:
     what.add_argument("--json", action="store_true", help="print JSON")
     verb.set_defaults(run=gids)
     add_counters(verbs)
+    verb = verbs.add_parser("addresses", help="addresses of this server by color, as others need them for ping")
+    verb.add_argument("--json", action="store_true", help="print JSON, for --peers of ping")
+    verb.set_defaults(run=addresses)
+    _add_ping(verbs.add_parser("ping", help="loss and latency to servers, for every pair of addresses of a color"))
     return result
+
+
+def _add_ping(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("servers", nargs="*", metavar="SERVER", help="servers of the peers file; default: all of it")
+    peers = "what 'ailb-host addresses --json' prints on each peer; default: -, standard input"
+    verb.add_argument("--peers", default="-", metavar="FILE", help=peers)
+    verb.add_argument("--all-rails", action="store_true", help="also to NICs of other rails")
+    verb.add_argument("--udp", action="store_true", help="UDP port 4791, that of RoCE, with its DSCP; default: ICMPv6")
+    verb.add_argument("--path", action="store_true", help="name the switches between, and the spine of the color")
+    verb.add_argument("--probes", type=_number(1, 10_000), default=3, metavar="N", help="probes per pair (3)")
+    rate = "probes per second in all (5000)"
+    verb.add_argument("--rate", type=_number(1, 1_000_000), default=5000, metavar="N", help=rate)
+    timeout = "seconds after which an answer counts as lost (1)"
+    verb.add_argument("--timeout", type=_number(0.001, 60, float), default=1.0, metavar="S", help=timeout)
+    verb.add_argument("--json", action="store_true", help="print JSON")
+    verb.set_defaults(run=probe)
+
+
+def _number(low: float, high: float, kind: Callable[[str], float] = int) -> Callable[[str], float]:
+    """Return a type of argparse: a number in a range."""
+
+    def parse(text: str) -> float:
+        try:
+            number = kind(text)
+        except ValueError:
+            number = low - 1
+        if not low <= number <= high:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number from {low} to {high}")
+        return number
+
+    return parse
 
 
 def main(words: Sequence[str] | None = None) -> int:
