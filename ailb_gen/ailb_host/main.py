@@ -9,12 +9,16 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 from .environment import first_color_index, with_index
 from .files import HostError, PlannedServer, load_host
 from .gids import RdmaPort, findings, own_addresses, read_ports
+from .interfaces import choose, obstacle, read_interfaces
+from .iproute import command_text
+from .setup import addressless, read_kernel, removal, run, steps
 
 OK, DIFFERENT, INCOMPLETE = 0, 1, 3
 
@@ -71,6 +75,38 @@ def _rows(host: PlannedServer, ports: list[RdmaPort], root: str) -> list[dict[st
     ]
 
 
+def setup(arguments: argparse.Namespace) -> int:
+    """Set tables, rules and routes, print how, compare, or remove them."""
+    host, kernel = load_host(arguments.root), read_kernel()
+    if arguments.remove:
+        return _told(run(removal(host, kernel)))
+    choices, problems = choose(host.nics, read_interfaces(), arguments.root)
+    for choice in choices:
+        if choice.note:
+            print(f"# {choice.note}" if arguments.dry_run else choice.note)
+    obstacles = {one.interface.name: (one.nic.name, obstacle(one.interface, arguments.root)) for one in choices}
+    problems += [f"{nic}: {reason}" for nic, reason in obstacles.values() if reason]
+    able = {name for name, (_, reason) in obstacles.items() if not reason}
+    found = list(steps(choices, able, kernel))
+    if arguments.dry_run:
+        print("".join(f"{command_text(words)}\n" for step in found for words in step.commands), end="")
+    elif arguments.verify:
+        problems += [f"{step.nic}: {step.reason}; run: ailb-host setup" for step in found]
+        problems += addressless(choices, able)
+    else:
+        return _told(chain(problems, run(found)))
+    return _told(problems)
+
+
+def _told(problems: Iterable[str]) -> int:
+    """Print problems as they turn up, and return the exit code."""
+    code = OK
+    for problem in problems:
+        print(f"ailb-host: {problem}", file=sys.stderr)
+        code = DIFFERENT
+    return code
+
+
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     result = argparse.ArgumentParser(prog="ailb-host", description="What a GPU server sees of its fabric.")
@@ -81,6 +117,12 @@ def parser() -> argparse.ArgumentParser:
     what.add_argument("--env", action="store_true", help="print the variables of NCCL and UCX with the GID index found")
     what.add_argument("--json", action="store_true", help="print JSON")
     verb.set_defaults(run=gids)
+    verb = verbs.add_parser("setup", help="set tables, rules and routes on the interfaces that are really there")
+    what = verb.add_mutually_exclusive_group()
+    what.add_argument("--dry-run", action="store_true", help="print the commands, and change nothing")
+    what.add_argument("--verify", action="store_true", help="compare with the kernel: a line per difference")
+    what.add_argument("--remove", action="store_true", help="delete the tables and rules of all NICs")
+    verb.set_defaults(run=setup)
     return result
 
 

@@ -120,9 +120,8 @@ def _version(python: str) -> tuple[int, int] | None:
 def run(root: Path, *words: str, python: str = "") -> subprocess.CompletedProcess[str]:
     """Run the program as the server has it, a bare file, below a root; without anything of this project."""
     program = root / HOST_PROGRAM
-    if not program.exists():
-        program.parent.mkdir(parents=True, exist_ok=True)
-        program.write_bytes(host_program())
+    program.parent.mkdir(parents=True, exist_ok=True)
+    program.write_bytes(host_program())
     command = [python or oldest_python(), "-I", str(program), "--root", str(root), *words]
     environment = {"PATH": os.environ["PATH"], "LC_ALL": "C"}
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd="/", env=environment)
