@@ -39,7 +39,7 @@ def query(*words: str) -> list[dict[str, Any]]:
             return [row for row in json.loads(os.fsdecode(done.stdout) or "[]", strict=False) if row]
         reason = _error(done)
     except ValueError:
-        reason = "it printed no JSON; install iproute2 4.20 or later"
+        reason = "it printed no JSON; install a newer iproute2"
     raise HostError(f"cannot read the kernel's state: {command_text(words)}: {reason}")
 
 
