@@ -46,7 +46,8 @@ def _interface(row: dict[str, Any]) -> Interface:
 def choose(nics: Sequence[PlannedNic], interfaces: Sequence[Interface], root: str) -> tuple[list[Choice], list[str]]:
     """Return the interface of every NIC, and a line for each NIC that none or more than one fits."""
     by_name = {one.name: one for one in interfaces}
-    by_mac = {nic.name: _with_mac(nic.mac.lower(), interfaces) for nic in nics}
+    macs = {nic.mac.lower() for nic in nics}
+    by_mac = {nic.name: _with_mac(nic.mac.lower(), macs, interfaces) for nic in nics}
     owners = {one.name: name for name, found in by_mac.items() for one in found}
     choices, refused = [], []
     for nic in nics:
@@ -70,13 +71,14 @@ def choose(nics: Sequence[PlannedNic], interfaces: Sequence[Interface], root: st
     return choices, refused
 
 
-def _with_mac(mac: str, interfaces: Sequence[Interface]) -> list[Interface]:
-    """Return the interfaces that have a MAC of their own, else those that have it now; never what stands on them."""
-    for kind in (0, 1):
-        found = [one for one in interfaces if mac and one.macs[kind] == mac and not one.stacked]
-        if found:
-            return found
-    return []
+def _with_mac(mac: str, planned: set[str], interfaces: Sequence[Interface]) -> list[Interface]:
+    """Return the interfaces with that permanent MAC, else those that have it now and are no other NIC of the plan.
+
+    What stands on other interfaces is left out.
+    """
+    physical = [one for one in interfaces if mac and not one.stacked]
+    permanent = [one for one in physical if one.macs[0] == mac]
+    return permanent or [one for one in physical if one.macs[1] == mac and one.macs[0] not in planned]
 
 
 def _absent(nic: PlannedNic, root: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable, Sequence
@@ -89,6 +90,11 @@ def both_directions(root: Path) -> dict[str, Answer]:
     found["again"] = setup(root, "--remove")
     sh(found["commands"].out)
     found["by hand"] = setup(root, "--verify")
+    setup(root, "--remove")
+    # As networkd sets them.
+    sh(re.sub(r"(?m)^(.* route add.*)$", r"\1 proto static metric 512", found["commands"].out))
+    found["networkd"] = setup(root, "--verify")
+    found["kept"] = setup(root)
     return found
 
 
@@ -100,6 +106,8 @@ def test_same_state_as_ailb_net(tmp_path: Path) -> None:
         assert found[name] == Answer(0, "", "", expected), name
     for name in ("ailb-net removed", "removed", "again"):
         assert found[name] == Answer(0, "", "", first), name
+    networkd = found["networkd"]
+    assert networkd == found["kept"] and networkd.code == 0 and networkd.kernel.count(" proto 4 metric 512 ") == 16
     commands = found["commands"]
     assert (commands.code, commands.err, commands.kernel) == (0, "", first)
     assert commands.out.splitlines()[:3] == [
@@ -348,6 +356,17 @@ def bond(links: list[Link]) -> None:
     links.append({"ifname": "bond0", "address": ETH0, "flags": ["UP"], "linkinfo": {"info_kind": "bond"}})
 
 
+def bond_without_the_first(links: list[Link]) -> None:
+    """Leave the MAC of the first NIC to the bond and the second one."""
+    bond(links)
+    del links[0]
+
+
+def changed_mac(links: list[Link]) -> None:
+    """Let another NIC have the MAC of the first one, as it was set by hand."""
+    links[0] |= {"ifname": "ens1", "permaddr": NOWHERE}
+
+
 def vlan(links: list[Link]) -> None:
     """Let VLANs be before the NIC that carries them, one of them with its name."""
     links[0]["ifname"] = "ens1"
@@ -365,6 +384,15 @@ STACKED: dict[str, tuple[Callable[[list[Link]], None], Sequence[str], str]] = {
         ),
         f"ip -6 rule add {RULE} priority 12000",
     ),
+    "bond without the first NIC": (
+        bond_without_the_first,
+        (
+            f"eth0_gpu: no interface has this name or the MAC {ETH0}; check the NIC and its driver: ip link",
+            "eth1_gpu: eth1_gpu is part of bond0; take it out: ip link set eth1_gpu nomaster",
+        ),
+        "ip -6 rule add from fd12:3456:789a:1081::/64 lookup 20002 priority 12002",
+    ),
+    "MAC set by hand": (changed_mac, (), f"# eth0_gpu is ens1 here, which has its MAC {ETH0}"),
     "VLAN": (vlan, (), f"# eth0_gpu is ens1 here, which has its MAC {ETH0}"),
 }
 
