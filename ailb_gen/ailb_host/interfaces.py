@@ -12,7 +12,7 @@ from .iproute import query, quoted
 STACKED = frozenset({"bond", "bridge", "ipvlan", "macsec", "macvlan", "macvtap", "team", "vlan", "vrf"})
 
 
-class Interface(NamedTuple):
+class ServerInterface(NamedTuple):
     """An interface of the server; `macs` are its permanent MAC and the one that it has now, `bond` is empty in none."""
 
     name: str
@@ -26,24 +26,26 @@ class Choice(NamedTuple):
     """The interface taken for a NIC of the plan; `note` says why where its name or its MAC differs."""
 
     nic: PlannedNic
-    interface: Interface
+    interface: ServerInterface
     note: str
 
 
-def read_interfaces() -> list[Interface]:
+def read_interfaces() -> list[ServerInterface]:
     """Return the interfaces of the server. Raises HostError."""
     return [_interface(row) for row in query("-d", "link", "show")]
 
 
-def _interface(row: dict[str, Any]) -> Interface:
+def _interface(row: dict[str, Any]) -> ServerInterface:
     details, mac = row.get("linkinfo", {}), row.get("address", "")
     bond = row.get("master", "") if details.get("info_slave_kind") == "bond" else ""
     # A NIC in a bond has the MAC of the bond.
     macs = (row.get("permaddr", mac), mac)
-    return Interface(row["ifname"], macs, details.get("info_kind") in STACKED, "UP" in row.get("flags", ()), bond)
+    return ServerInterface(row["ifname"], macs, details.get("info_kind") in STACKED, "UP" in row.get("flags", ()), bond)
 
 
-def choose(nics: Sequence[PlannedNic], interfaces: Sequence[Interface], root: str) -> tuple[list[Choice], list[str]]:
+def choose(
+    nics: Sequence[PlannedNic], interfaces: Sequence[ServerInterface], root: str
+) -> tuple[list[Choice], list[str]]:
     """Return the interface of every NIC, and a line for each NIC that none or more than one fits."""
     by_name = {one.name: one for one in interfaces}
     macs = {nic.mac.lower() for nic in nics}
@@ -71,7 +73,7 @@ def choose(nics: Sequence[PlannedNic], interfaces: Sequence[Interface], root: st
     return choices, refused
 
 
-def _with_mac(mac: str, planned: set[str], interfaces: Sequence[Interface]) -> list[Interface]:
+def _with_mac(mac: str, planned: set[str], interfaces: Sequence[ServerInterface]) -> list[ServerInterface]:
     """Return the interfaces with that permanent MAC, else those that have it now and are no other NIC of the plan.
 
     What stands on other interfaces is left out.
@@ -90,7 +92,7 @@ def _absent(nic: PlannedNic, root: str) -> str:
     return f"{reason}; {nic.rdma} is {quoted(devices[0])}: name that {nic.name}, or set mac in the fabric file"
 
 
-def obstacle(interface: Interface, root: str) -> str:
+def obstacle(interface: ServerInterface, root: str) -> str:
     """Return why an interface can have no IPv6 routes, and the repair; empty when it can."""
     name = quoted(interface.name)
     if interface.bond:

@@ -21,7 +21,7 @@ class Kernel(NamedTuple):
     rules: dict[int, list[dict[str, Any]]]
 
 
-class Step(NamedTuple):
+class SetupStep(NamedTuple):
     """A difference of a NIC, and the commands of `ip` that remove it: if one fails, the others cannot help."""
 
     nic: str
@@ -44,7 +44,7 @@ def _without(row: dict[str, Any], keys: Iterable[str]) -> dict[str, Any]:
     return {key: value for key, value in row.items() if key not in keys}
 
 
-def steps(choices: Iterable[Choice], able: set[str], kernel: Kernel) -> Iterator[Step]:
+def steps(choices: Iterable[Choice], able: set[str], kernel: Kernel) -> Iterator[SetupStep]:
     """Iterate over all that differs from the plan; routes only of the interfaces that are able to have some."""
     for nic, interface, _ in choices:
         for color in nic.colors:
@@ -52,7 +52,7 @@ def steps(choices: Iterable[Choice], able: set[str], kernel: Kernel) -> Iterator
             yield from (step for step in (*found, _rules(nic.name, color, kernel)) if step.commands)
 
 
-def _routes(nic: str, color: PlannedColor, device: str, kernel: Kernel) -> Step:
+def _routes(nic: str, color: PlannedColor, device: str, kernel: Kernel) -> SetupStep:
     """Leave what is right alone; the default route comes last, because its gateway is in the prefix."""
     table, prefix = str(color.table), str(color.prefix)
     routes: dict[str, dict[str, Any]] = {
@@ -65,24 +65,24 @@ def _routes(nic: str, color: PlannedColor, device: str, kernel: Kernel) -> Step:
     commands = [("-6", "route", "flush", "table", table, "exact", to) for to in wrong]
     missing = [_words(route) for to, route in routes.items() if to not in right]
     found, expected = (" and ".join(map(_text, some)) or "nothing" for some in (observed, routes.values()))
-    return Step(
+    return SetupStep(
         nic,
         f"table {table} ({color.name}) must hold {expected}, it holds {found}",
         [*commands, *(("-6", "route", "add", *words, "table", table) for words in missing)],
     )
 
 
-def _rules(nic: str, color: PlannedColor, kernel: Kernel) -> Step:
+def _rules(nic: str, color: PlannedColor, kernel: Kernel) -> SetupStep:
     expected = _rule(color)
     observed = kernel.rules.get(color.priority, [])
     reason = f"rule {color.priority} ({color.name}) must be {_text(expected)}, "
     if observed == [expected]:
-        return Step(nic, reason, [])
+        return SetupStep(nic, reason, [])
     number = str(color.priority)
     commands = [("-6", "rule", "del", "priority", number) for _ in observed]
     added = ("-6", "rule", "add", *_words(expected), "priority", number)
     found = " and ".join(map(_text, observed))
-    return Step(nic, f"{reason}{f'it is {found}' if found else 'there is none'}", [*commands, added])
+    return SetupStep(nic, f"{reason}{f'it is {found}' if found else 'there is none'}", [*commands, added])
 
 
 def _rule(color: PlannedColor) -> dict[str, Any]:
@@ -107,7 +107,7 @@ def _text(row: dict[str, Any]) -> str:
     return " ".join(map(quoted, _words(row)))
 
 
-def removal(host: PlannedServer, kernel: Kernel) -> Iterator[Step]:
+def removal(host: PlannedServer, kernel: Kernel) -> Iterator[SetupStep]:
     """Iterate over what is there of the plan's rules and tables, on whatever interface."""
     for nic in host.nics:
         for color in nic.colors:
@@ -115,10 +115,10 @@ def removal(host: PlannedServer, kernel: Kernel) -> Iterator[Step]:
             rule = ("-6", "rule", "del", "from", str(color.prefix), "lookup", table, "priority", priority)
             flush = ("-6", "route", "flush", "table", table)
             commands = [rule for one in kernel.rules.get(color.priority, ()) if one == _rule(color)]
-            yield Step(nic.name, "", [*commands, *([flush] if table in kernel.routes else ())])
+            yield SetupStep(nic.name, "", [*commands, *([flush] if table in kernel.routes else ())])
 
 
-def run(found: Iterable[Step]) -> Iterator[str]:
+def run(found: Iterable[SetupStep]) -> Iterator[str]:
     """Run the commands, and yield a line for every step that fails. Raises HostError without the right to."""
     for step in found:
         for words in step.commands:
