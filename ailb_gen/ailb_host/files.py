@@ -19,12 +19,13 @@ class HostError(Exception):
 
 
 class PlannedColor(NamedTuple):
-    """A color of a NIC: its prefix, the gateway, and the routing table of the server."""
+    """A color of a NIC: its prefix, the gateway, the routing table of the server, and the priority of its rule."""
 
     name: str
     prefix: ipaddress.IPv6Network
     gateway: ipaddress.IPv6Address
     table: int
+    priority: int
 
 
 class PlannedNic(NamedTuple):
@@ -102,7 +103,11 @@ def read_environment(root: str) -> dict[str, str]:
 def _nic(row: dict[str, Any]) -> PlannedNic:
     colors = tuple(
         PlannedColor(
-            one["name"], ipaddress.IPv6Network(one["prefix"]), ipaddress.IPv6Address(one["gateway"]), int(one["table"])
+            one["name"],
+            ipaddress.IPv6Network(one["prefix"]),
+            ipaddress.IPv6Address(one["gateway"]),
+            int(one["table"]),
+            int(one["priority"]),
         )
         for one in row["colors"]
     )

@@ -9,7 +9,8 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 from . import ping
@@ -18,6 +19,9 @@ from .counting import add_counters
 from .environment import first_color_index, with_index
 from .files import HostError, PlannedServer, load_host
 from .gids import RdmaPort, findings, own_addresses, read_ports
+from .interfaces import choose, obstacle, read_interfaces
+from .iproute import command_text
+from .setup import addressless, read_kernel, removal, run, steps
 from .text import table
 
 OK, DIFFERENT, INCOMPLETE = 0, 1, 3
@@ -112,6 +116,36 @@ def probe(arguments: argparse.Namespace) -> int:
         if alone:
             print(f"ailb-host: note: not probed, without a color and rail in common: {alone}", file=sys.stderr)
     return DIFFERENT if result.failed else OK
+def setup(arguments: argparse.Namespace) -> int:
+    """Set tables, rules and routes, print how, compare, or remove them."""
+    host, kernel = load_host(arguments.root), read_kernel()
+    if arguments.remove:
+        return _told(run(removal(host, kernel)))
+    choices, problems = choose(host.nics, read_interfaces(), arguments.root)
+    for choice in choices:
+        if choice.note:
+            print(f"# {choice.note}" if arguments.dry_run else choice.note)
+    obstacles = {one.interface.name: (one.nic.name, obstacle(one.interface, arguments.root)) for one in choices}
+    problems += [f"{nic}: {reason}" for nic, reason in obstacles.values() if reason]
+    able = {name for name, (_, reason) in obstacles.items() if not reason}
+    found = list(steps(choices, able, kernel))
+    if arguments.dry_run:
+        print("".join(f"{command_text(words)}\n" for step in found for words in step.commands), end="")
+    elif arguments.verify:
+        problems += [f"{step.nic}: {step.reason}; run: ailb-host setup" for step in found]
+        problems += addressless(choices, able)
+    else:
+        return _told(chain(problems, run(found)))
+    return _told(problems)
+
+
+def _told(problems: Iterable[str]) -> int:
+    """Print problems as they turn up, and return the exit code."""
+    code = OK
+    for problem in problems:
+        print(f"ailb-host: {problem}", file=sys.stderr)
+        code = DIFFERENT
+    return code
 
 
 def parser() -> argparse.ArgumentParser:
@@ -129,6 +163,12 @@ def parser() -> argparse.ArgumentParser:
     verb.add_argument("--json", action="store_true", help="print JSON, for --peers of ping")
     verb.set_defaults(run=addresses)
     _add_ping(verbs.add_parser("ping", help="loss and latency to servers, for every pair of addresses of a color"))
+    verb = verbs.add_parser("setup", help="set tables, rules and routes on the interfaces that are really there")
+    what = verb.add_mutually_exclusive_group()
+    what.add_argument("--dry-run", action="store_true", help="print the commands, and change nothing")
+    what.add_argument("--verify", action="store_true", help="compare with the kernel: a line per difference")
+    what.add_argument("--remove", action="store_true", help="delete the tables and rules of all NICs")
+    verb.set_defaults(run=setup)
     return result
 
 

@@ -51,7 +51,8 @@ def _nic(row: dict[str, Any], lines: Iterator[int]) -> HostFileNic:
 
 def _color(row: dict[str, Any], lines: Iterator[int]) -> HostColor:
     prefix, gateway = prefix_value(_text(row["prefix"])), address_value(_text(row["gateway"]))
-    return HostColor(_text(row["name"]), prefix, gateway, _number(row["table"]), next(lines))
+    table, priority = _number(row["table"]), _number(row["priority"])
+    return HostColor(_text(row["name"]), prefix, gateway, table, priority, next(lines))
 
 
 def _text(value: object) -> str:

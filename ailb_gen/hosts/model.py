@@ -170,6 +170,7 @@ class HostColor:
     prefix: Prefix | None
     gateway: int | None
     table: int
+    priority: int
     line: int = line_field()
 
 

@@ -57,14 +57,15 @@ def _expected(group: HostGroup, expected: ExpectedNic) -> dict[Key, tuple[str, .
     for table in expected.tables:
         routes = [route for route in nic.routes if route.table == table.id]
         via = next((route.via for route in routes if route.to is not None and not route.to.length), None)
-        facts[expected.name, table.id] = (table.color, *_words(prefix_of(routes), via))
+        facts[expected.name, table.id] = (table.color, *_words(prefix_of(routes), via), str(table.priority))
     return facts
 
 
 def _observed(nic: HostFileNic) -> Iterator[tuple[Key, int, tuple[str, ...]]]:
     yield (nic.name, 0), nic.line, _of_nic(nic.rdma, nic.rail, nic.dscp, nic.mac, nic.mtu)
     for color in nic.colors:
-        yield (nic.name, color.table), color.line, (color.name, *_words(color.prefix, color.gateway))
+        words = (color.name, *_words(color.prefix, color.gateway), str(color.priority))
+        yield (nic.name, color.table), color.line, words
 
 
 def _of_nic(rdma: str, rail: int, dscp: int | None, mac: str, mtu: int) -> tuple[str, ...]:

@@ -35,6 +35,7 @@ PROGRAM = (
     kind("host-file-prefix-length", replace(HOST_COLOR, r"/(64)", "48"), "AILB620"),
     kind("host-file-gateway", replace(HOST_COLOR, r'::(1)"', "2"), "AILB620"),
     kind("host-file-table", replace(HOST_COLOR, r'"table": (\d+)', add(100)), "AILB620"),
+    kind("host-file-priority", replace(HOST_COLOR, r'"priority": (\d+)', add(100)), "AILB620"),
     kind("host-file-color-missing", delete(text(HOST_FILE, r'^   \{"name": .*,\n')), "AILB620"),
     kind(
         "host-file-color-twice",
