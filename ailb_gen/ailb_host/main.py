@@ -15,6 +15,7 @@ from typing import Any
 from .environment import first_color_index, with_index
 from .files import HostError, PlannedServer, load_host
 from .gids import RdmaPort, findings, own_addresses, read_ports
+from .traffic import add_parser as add_traffic
 
 OK, DIFFERENT, INCOMPLETE = 0, 1, 3
 
@@ -81,6 +82,7 @@ def parser() -> argparse.ArgumentParser:
     what.add_argument("--env", action="store_true", help="print the variables of NCCL and UCX with the GID index found")
     what.add_argument("--json", action="store_true", help="print JSON")
     verb.set_defaults(run=gids)
+    add_traffic(verbs)
     return result
 
 
