@@ -32,6 +32,7 @@ class PlannedNic(NamedTuple):
 
     name: str
     rdma: str
+    rail: int
     mac: str
     mtu: int
     colors: tuple[PlannedColor, ...]
@@ -101,7 +102,7 @@ def _nic(row: dict[str, Any]) -> PlannedNic:
         )
         for one in row["colors"]
     )
-    return PlannedNic(row["name"], row["rdma"], row["mac"], int(row["mtu"]), colors)
+    return PlannedNic(row["name"], row["rdma"], int(row["rail"]), row["mac"], int(row["mtu"]), colors)
 
 
 def slaac_address(prefix: ipaddress.IPv6Network, mac: str) -> ipaddress.IPv6Address:

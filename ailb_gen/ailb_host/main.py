@@ -12,9 +12,11 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from .addresses import as_json, own, read_peers
 from .environment import first_color_index, with_index
 from .files import HostError, PlannedServer, load_host
 from .gids import RdmaPort, findings, own_addresses, read_ports
+from .ping import COLOR_COLUMNS, by_color, losses, pairs_of, ping, run_json
 from .traffic import add_parser as add_traffic
 
 OK, DIFFERENT, INCOMPLETE = 0, 1, 3
@@ -72,6 +74,38 @@ def _rows(host: PlannedServer, ports: list[RdmaPort], root: str) -> list[dict[st
     ]
 
 
+def addresses(arguments: argparse.Namespace) -> int:
+    """Print the addresses that this server can send from now."""
+    peer = own(load_host(arguments.root), arguments.root)
+    if arguments.json:
+        print(json.dumps(as_json(peer)))
+    else:
+        rows = [(one.nic, str(one.rail), one.color, str(one.address)) for one in peer.addresses]
+        print("\n".join(table(("nic", "rail", "color", "address"), rows)))
+    return OK
+
+
+def probe(arguments: argparse.Namespace) -> int:
+    """Probe the addresses of peers, and print what came of it by color."""
+    here = own(load_host(arguments.root), arguments.root)
+    peers = [peer for peer in read_peers(arguments.peers) if peer.name != here.name]
+    unknown = sorted(set(arguments.servers) - {peer.name for peer in peers})
+    if unknown:
+        raise HostError(f"{arguments.peers} has no {', '.join(unknown)}")
+    chosen = [peer for peer in peers if peer.name in arguments.servers or not arguments.servers]
+    pairs = pairs_of(here, chosen, arguments.all_rails)
+    if not pairs:
+        raise HostError(f"no address of this server has a color and rail in common with one in {arguments.peers}")
+    done = ping(pairs, arguments.probes, arguments.rate, arguments.timeout)
+    if arguments.json:
+        print(json.dumps(run_json(done), indent=2))
+    else:
+        print("\n".join(table(COLOR_COLUMNS, by_color(done.results))))
+        for line in losses(done):
+            print(f"ailb-host: {line}", file=sys.stderr)
+    return DIFFERENT if any(row.lost for row in done.results) else OK
+
+
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     result = argparse.ArgumentParser(prog="ailb-host", description="What a GPU server sees of its fabric.")
@@ -82,8 +116,28 @@ def parser() -> argparse.ArgumentParser:
     what.add_argument("--env", action="store_true", help="print the variables of NCCL and UCX with the GID index found")
     what.add_argument("--json", action="store_true", help="print JSON")
     verb.set_defaults(run=gids)
+    verb = verbs.add_parser("addresses", help="addresses of this server by color: what others need for ping")
+    verb.add_argument("--json", action="store_true", help="print JSON, for --peers of ping")
+    verb.set_defaults(run=addresses)
+    verb = verbs.add_parser("ping", help="probe every address of servers from the one of the same color, over ICMPv6")
+    verb.add_argument("servers", nargs="*", metavar="SERVER", help="servers in the file of peers; default: all")
+    verb.add_argument("--peers", required=True, metavar="FILE", help="what 'addresses --json' printed there; - is stdin")
+    verb.add_argument("--all-rails", action="store_true", help="also to NICs of other rails")
+    verb.add_argument("--probes", type=_count, default=3, metavar="N", help="probes for each pair (3)")
+    verb.add_argument("--rate", type=_count, default=5000, metavar="N", help="probes a second in all (5000)")
+    verb.add_argument("--timeout", type=float, default=1.0, metavar="S", help="seconds to wait for the last answer (1)")
+    verb.add_argument("--json", action="store_true", help="print JSON")
+    verb.set_defaults(run=probe)
     add_traffic(verbs)
     return result
+
+
+def _count(text: str) -> int:
+    """Return a number from 1 up. Raises ValueError, which argparse reports."""
+    number = int(text)
+    if not 1 <= number <= 1_000_000:
+        raise ValueError(text)
+    return number
 
 
 def main(words: Sequence[str] | None = None) -> int:

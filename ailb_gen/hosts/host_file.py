@@ -37,7 +37,15 @@ def read_host_file(folder: Folder, text: str) -> tuple[HostFileNic, ...]:
 def _nic(row: dict[str, Any], lines: Iterator[int]) -> HostFileNic:
     line = next(lines)
     colors = tuple(_color(one, lines) for one in row["colors"])
-    return HostFileNic(_text(row["name"]), _text(row["rdma"]), _text(row["mac"]), _number(row["mtu"]), colors, line)
+    return HostFileNic(
+        name=_text(row["name"]),
+        rdma=_text(row["rdma"]),
+        rail=_number(row["rail"]),
+        mac=_text(row["mac"]),
+        mtu=_number(row["mtu"]),
+        colors=colors,
+        line=line,
+    )
 
 
 def _color(row: dict[str, Any], lines: Iterator[int]) -> HostColor:

@@ -180,6 +180,7 @@ class HostFileNic:
 
     name: str
     rdma: str
+    rail: int
     mac: str
     mtu: int
     colors: tuple[HostColor, ...]

@@ -49,9 +49,9 @@ def _expected(group: HostGroup, expected: ExpectedNic) -> dict[Key, tuple[str, .
     nic = group.profile.nics.get(expected.name)
     if nic is None:
         return {}
-    facts: dict[Key, tuple[str, ...]] = {
-        (expected.name, 0): (expected.rdma, expected.mac or "-", str(group.expected.mtu))
-    }
+    rail = group.expected.rails[group.expected.nics.index(expected)]
+    own = (expected.rdma, f"rail {rail}", expected.mac or "-", str(group.expected.mtu))
+    facts: dict[Key, tuple[str, ...]] = {(expected.name, 0): own}
     for table in expected.tables:
         routes = [route for route in nic.routes if route.table == table.id]
         via = next((route.via for route in routes if route.to is not None and not route.to.length), None)
@@ -60,7 +60,7 @@ def _expected(group: HostGroup, expected: ExpectedNic) -> dict[Key, tuple[str, .
 
 
 def _observed(nic: HostFileNic) -> Iterator[tuple[Key, int, tuple[str, ...]]]:
-    yield (nic.name, 0), nic.line, (nic.rdma, nic.mac or "-", str(nic.mtu))
+    yield (nic.name, 0), nic.line, (nic.rdma, f"rail {nic.rail}", nic.mac or "-", str(nic.mtu))
     for color in nic.colors:
         yield (nic.name, color.table), color.line, (color.name, *_words(color.prefix, color.gateway))
 
