@@ -108,7 +108,8 @@ def read_switch(name: str, switch: SwitchDriver) -> dict[End, PortCounters]:
 def read_server(name: str, server: ServerConnection) -> tuple[dict[End, PortCounters], dict[End, Mapping[str, int]]]:
     """Read the counters of a server's NICs: the kernel's traffic, and the suspicious ones. Raises DeviceError."""
     answer = ask_host(server, "counters", "--json")
-    ports, suspicious = {}, {}
+    ports: dict[End, PortCounters] = {}
+    suspicious: dict[End, Mapping[str, int]] = {}
     try:
         for row in answer["nics"]:
             totals = {key: whole(value) for key, value in row["totals"].items() if value is not None}

@@ -51,41 +51,42 @@ def _port(interface: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PortDeviation:
-    """A place that counted other packets than were sent through it, with the colors of the flows that cross it."""
+    """A place that counted other packets than were sent through it, with the colors of the flows that cross it.
+
+    `sender` is the last place before it that has sent them all; empty where there is none.
+    """
 
     crossing: Crossing
     expected: int
     counted: int
     colors: tuple[str, ...]
+    sender: str = ""
 
 
 def compare_ports(
     routing: Routing, flows: Sequence[AcceptFlow], sent: Mapping[int, int], readings: Readings, payload: int
 ) -> tuple[tuple[PortDeviation, ...], int]:
-    """Compare counted with sent packets; returns the first place of every path that differs, and how many were compared.
+    """Compare counted with sent packets; returns the first place of every path with too few, and the number compared.
 
     Behind a place where packets are missing, they are missing everywhere.
     """
+    paths = [(flow, tuple(crossings(routing, flow))) for flow in flows]
     expected: Counter[Crossing] = Counter()
-    paths: dict[int, tuple[Crossing, ...]] = {}
     colors: dict[Crossing, set[str]] = {}
-    for flow in flows:
-        paths[flow.number] = tuple(crossings(routing, flow))
-        for one in paths[flow.number]:
+    for flow, path in paths:
+        for one in path:
             expected[one] += sent.get(flow.number, 0)
             colors.setdefault(one, set()).add(flow.color)
-    found: dict[Crossing, PortDeviation] = {}
     compared = [one for one in expected if all(port in readings.ports for port in one.ports)]
-    for one in compared:
-        counted = _counted(one, readings, payload, expected[one])
-        if counted != expected[one]:
-            found[one] = PortDeviation(one, expected[one], counted, tuple(sorted(colors[one])))
-    first = {
-        next((one for one in path if one in found and found[one].counted < found[one].expected), None)
-        for path in paths.values()
-    }
-    shown = [row for one, row in found.items() if one in first]
-    return tuple(sorted(shown or found.values(), key=lambda row: row.crossing)), len(compared)
+    counted = {one: _counted(one, readings, payload, expected[one]) for one in compared}
+    found: dict[Crossing, PortDeviation] = {}
+    for _, path in paths:
+        short = next((at for at, one in enumerate(path) if counted.get(one, expected[one]) < expected[one]), None)
+        if short is not None:
+            one, senders = path[short], [before for before in path[:short] if before.output]
+            sender = " and ".join(map(str, senders[-1].ports)) if senders else ""
+            found[one] = PortDeviation(one, expected[one], counted[one], tuple(sorted(colors[one])), sender)
+    return tuple(sorted(found.values(), key=lambda row: row.crossing)), len(compared)
 
 
 def _counted(crossing: Crossing, readings: Readings, payload: int, expected: int) -> int:
