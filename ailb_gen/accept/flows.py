@@ -99,5 +99,5 @@ def missing(nics: Sequence[FabricNic], addresses: Addresses) -> Iterator[tuple[F
     for nic in nics:
         for color, prefix in nic.prefixes:
             value = address_value(addresses.get((nic.end.device, nic.end.port, color), ""))
-            if value is None or value not in prefix:
+            if value is None or not prefix.holds(value):
                 yield nic, color, prefix
