@@ -1,4 +1,4 @@
-"""The addresses that a server has on its colors, and those of others, as `ailb-host addresses --json` prints them."""
+"""The addresses of this server by color, and those of others: `ailb-host addresses --json` prints them on each."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ import ipaddress
 import json
 import socket
 import sys
-from typing import Any, Iterator, NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 from .files import HostError, PlannedServer, read_text
+from .gids import own_addresses
 
 TABLE = "proc/net/if_inet6"
-# Flags of addresses that the kernel does not use as a source (linux/if_addr.h): duplicate, deprecated, tentative.
-UNUSABLE = 0x08 | 0x20 | 0x40
-MAX_BYTES = 64 << 20
+# Flags of addresses that are not to be sent from: temporary, duplicate, deprecated, tentative (linux/if_addr.h).
+UNUSABLE = 0x01 | 0x08 | 0x20 | 0x40
+MAX_CHARACTERS = 64 << 20
 
 
 class ColorAddress(NamedTuple):
-    """An address of a server: its NIC, the rail of that, and the color."""
+    """An address of a server: its NIC, the rail and the color."""
 
     nic: str
     rail: int
@@ -25,63 +27,140 @@ class ColorAddress(NamedTuple):
     address: ipaddress.IPv6Address
 
 
+class Missing(NamedTuple):
+    """A color of a NIC without an address that can be used."""
+
+    server: str
+    nic: str
+    rail: int
+    color: str
+
+    def __str__(self) -> str:
+        return f"{self.color}: {self.nic} of {self.server} has no usable address; check there: ailb-host gids"
+
+
 class Peer(NamedTuple):
-    """A server with its addresses."""
+    """A server with its addresses, one per NIC and color, and colors that have none."""
 
     name: str
     addresses: tuple[ColorAddress, ...]
+    missing: tuple[Missing, ...]
 
 
-def own(plan: PlannedServer, root: str) -> Peer:
-    """Return this server with the addresses that it can send from now. Raises HostError."""
+class Pair(NamedTuple):
+    """Two addresses of one color: of this server, and of the peer of that name."""
+
+    source: ColorAddress
+    peer: str
+    target: ColorAddress
+
+
+class Peers(NamedTuple):
+    """A peers file: servers, names of switches by address, and spines by color."""
+
+    servers: tuple[Peer, ...]
+    switches: dict[ipaddress.IPv6Address, str]
+    spines: dict[str, tuple[str, ...]]
+
+
+def this_server(host: PlannedServer, root: str) -> Peer:
+    """Return this server with the addresses that it can send from now, in the order of the plan. Raises HostError."""
     text = read_text(root, TABLE)
     if text is None:
-        raise HostError(f"/{TABLE} cannot be read; is IPv6 switched off?")
-    nics = {nic.name: nic for nic in plan.nics}
-    found = []
+        raise HostError(f"/{TABLE} cannot be read; switch IPv6 on: sysctl net.ipv6.conf.all.disable_ipv6=0")
+    usable: dict[str, list[ipaddress.IPv6Address]] = {}
     for line in text.splitlines():
         number, _, _, _, flags, name = line.split()
-        address = ipaddress.IPv6Address(int(number, 16))
-        nic = nics.get(name)
-        color = next((one.name for one in nic.colors if address in one.prefix), "") if nic is not None else ""
-        if nic is not None and color and not int(flags, 16) & UNUSABLE:
-            found.append(ColorAddress(name, nic.rail, color, address))
-    return Peer(socket.gethostname(), tuple(sorted(found)))
+        if not int(flags, 16) & UNUSABLE:
+            usable.setdefault(name, []).append(ipaddress.IPv6Address(int(number, 16)))
+    name, found, missing = socket.gethostname(), [], []
+    for nic in host.nics:
+        from_mac = own_addresses(nic, root)
+        for color in nic.colors:
+            own = [address for address in usable.get(nic.name, ()) if address in color.prefix]
+            if own:
+                # Of several, jobs use the one from the MAC; `ailb-host gids` reports the others.
+                best = min(own, key=lambda address: (address not in from_mac, address))
+                found.append(ColorAddress(nic.name, nic.rail, color.name, best))
+            else:
+                missing.append(Missing(name, nic.name, nic.rail, color.name))
+    return Peer(name, tuple(found), tuple(missing))
 
 
 def as_json(peer: Peer) -> dict[str, Any]:
-    """Return a server as the file of peers has it."""
-    rows = [{**one._asdict(), "address": str(one.address)} for one in peer.addresses]
+    """Return a server as a peers file has it; the address is None where there is none."""
+    rows: list[dict[str, Any]] = [{**one._asdict(), "address": str(one.address)} for one in peer.addresses]
+    rows += [{"nic": one.nic, "rail": one.rail, "color": one.color, "address": None} for one in peer.missing]
     return {"server": peer.name, "addresses": rows}
 
 
-def read_peers(file: str) -> list[Peer]:
-    """Read servers from a file, or from standard input for `-`: JSON objects one after the other. Raises HostError."""
+def read_peers(file: str) -> Peers:
+    """Read JSON objects, one after the other, from a file or for `-` from standard input. Raises HostError."""
+    if file == "-" and sys.stdin.isatty():
+        raise HostError("no peers: name a file with --peers, or pipe in what their 'ailb-host addresses --json' prints")
+    name = "standard input" if file == "-" else file
     try:
         if file == "-":
-            text = sys.stdin.read(MAX_BYTES)
+            text = sys.stdin.read(MAX_CHARACTERS)
         else:
             with open(file, encoding="utf-8") as opened:
-                text = opened.read(MAX_BYTES)
-        return [_peer(row) for row in _objects(text)]
+                text = opened.read(MAX_CHARACTERS)
+        return _peers(text)
     except OSError as error:
-        raise HostError(f"{file}: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError) as error:
-        what = f"{type(error).__name__}: {error}"
-        raise HostError(f"{file}: not what 'ailb-host addresses --json' prints ({what})") from error
+        raise HostError(f"{name}: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise HostError(
+            f"{name}: not the output of 'ailb-host addresses --json' ({reason}); collect it again"
+        ) from error
+
+
+def _peers(text: str) -> Peers:
+    result = Peers((), {}, {})
+    servers: dict[str, Peer] = {}
+    for row in _objects(text):
+        if "server" in row:
+            peer = _peer(row)
+            if servers.setdefault(peer.name, peer) != peer:
+                raise ValueError(f"{peer.name} is there twice, with different addresses")
+        elif not {"switches", "spines"} & row.keys():
+            raise ValueError("an object has neither 'server' nor 'switches' nor 'spines'")
+        names = row.get("switches", {}).items()
+        result.switches.update((ipaddress.IPv6Address(address), _word(name)) for address, name in names)
+        for color, spines in row.get("spines", {}).items():
+            if not isinstance(spines, list):
+                raise TypeError(f"the spines of {color} must be a list")
+            result.spines[color] = tuple(_word(name) for name in spines)
+    return result._replace(servers=tuple(servers.values()))
 
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:
     decoder, at = json.JSONDecoder(), 0
-    while text[at:].strip():
-        at += len(text[at:]) - len(text[at:].lstrip())
+    while True:
+        while at < len(text) and text[at].isspace():
+            at += 1
+        if at == len(text):
+            return
         row, at = decoder.raw_decode(text, at)
         yield row
 
 
 def _peer(row: dict[str, Any]) -> Peer:
-    rows = [
-        ColorAddress(str(one["nic"]), int(one["rail"]), str(one["color"]), ipaddress.IPv6Address(one["address"]))
-        for one in row["addresses"]
-    ]
-    return Peer(str(row["server"]), tuple(rows))
+    name, found, missing = _word(row["server"]), [], []
+    for one in row["addresses"]:
+        nic, rail, color = _word(one["nic"]), int(one["rail"]), _word(one["color"])
+        if one["address"] is None:
+            missing.append(Missing(name, nic, rail, color))
+            continue
+        address = ipaddress.IPv6Address(_word(one["address"]))
+        if address.is_multicast or address.is_link_local or address.is_unspecified or address.is_loopback:
+            raise ValueError(f"{address} is not the address of a server")
+        found.append(ColorAddress(nic, rail, color, address))
+    return Peer(name, tuple(found), tuple(missing))
+
+
+def _word(value: object) -> str:
+    """Return text that a terminal can show. Raises TypeError."""
+    if not isinstance(value, str) or not value.isprintable():
+        raise TypeError(f"{value!r} is not a name")
+    return value

@@ -28,11 +28,15 @@ class PlannedColor(NamedTuple):
 
 
 class PlannedNic(NamedTuple):
-    """A NIC as the fabric file has it; `mac` is empty where it does not name one."""
+    """A NIC as the fabric file has it; `mac` is empty where it does not name one.
+
+    `rail` counts from 0; `dscp` is that of RoCE data, 0 without RoCE.
+    """
 
     name: str
     rdma: str
     rail: int
+    dscp: int
     mac: str
     mtu: int
     colors: tuple[PlannedColor, ...]
@@ -102,7 +106,8 @@ def _nic(row: dict[str, Any]) -> PlannedNic:
         )
         for one in row["colors"]
     )
-    return PlannedNic(row["name"], row["rdma"], int(row["rail"]), row["mac"], int(row["mtu"]), colors)
+    rail, dscp = int(row["rail"]), int(row["dscp"] or 0)
+    return PlannedNic(row["name"], row["rdma"], rail, dscp, row["mac"], int(row["mtu"]), colors)
 
 
 def slaac_address(prefix: ipaddress.IPv6Network, mac: str) -> ipaddress.IPv6Address:

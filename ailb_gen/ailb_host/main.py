@@ -9,14 +9,14 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from .addresses import as_json, own, read_peers
+from . import ping
+from .addresses import as_json, read_peers, this_server
 from .environment import first_color_index, with_index
 from .files import HostError, PlannedServer, load_host
 from .gids import RdmaPort, findings, own_addresses, read_ports
-from .ping import COLOR_COLUMNS, by_color, losses, pairs_of, ping, run_json
 from .traffic import add_parser as add_traffic
 
 OK, DIFFERENT, INCOMPLETE = 0, 1, 3
@@ -76,34 +76,44 @@ def _rows(host: PlannedServer, ports: list[RdmaPort], root: str) -> list[dict[st
 
 def addresses(arguments: argparse.Namespace) -> int:
     """Print the addresses that this server can send from now."""
-    peer = own(load_host(arguments.root), arguments.root)
+    own = this_server(load_host(arguments.root), arguments.root)
     if arguments.json:
-        print(json.dumps(as_json(peer)))
+        print(json.dumps(as_json(own)))
     else:
-        rows = [(one.nic, str(one.rail), one.color, str(one.address)) for one in peer.addresses]
+        rows = [(one.nic, str(one.rail), one.color, str(one.address)) for one in own.addresses]
         print("\n".join(table(("nic", "rail", "color", "address"), rows)))
     return OK
 
 
 def probe(arguments: argparse.Namespace) -> int:
-    """Probe the addresses of peers, and print what came of it by color."""
-    here = own(load_host(arguments.root), arguments.root)
-    peers = [peer for peer in read_peers(arguments.peers) if peer.name != here.name]
-    unknown = sorted(set(arguments.servers) - {peer.name for peer in peers})
+    """Probe the addresses of peers, and print loss and latency by color."""
+    host = load_host(arguments.root)
+    own, peers = this_server(host, arguments.root), read_peers(arguments.peers)
+    unknown = sorted(set(arguments.servers) - {peer.name for peer in peers.servers})
     if unknown:
-        raise HostError(f"{arguments.peers} has no {', '.join(unknown)}")
-    chosen = [peer for peer in peers if peer.name in arguments.servers or not arguments.servers]
-    pairs = pairs_of(here, chosen, arguments.all_rails)
-    if not pairs:
-        raise HostError(f"no address of this server has a color and rail in common with one in {arguments.peers}")
-    done = ping(pairs, arguments.probes, arguments.rate, arguments.timeout)
+        raise HostError(
+            f"the peers file has no {', '.join(unknown)}; add the output of 'ailb-host addresses --json' there"
+        )
+    others = [peer for peer in peers.servers if not set(peer.addresses) & set(own.addresses)]
+    chosen = tuple(peer for peer in others if peer.name in arguments.servers or not arguments.servers)
+    peers = peers._replace(servers=chosen)
+    result = ping.ping(host, own, peers, arguments)
+    if not result.pairs:
+        raise HostError(
+            "no address of this server has a color and a rail in common with one of a peer; see: ailb-host addresses"
+        )
+    note = ping.rdma_note(arguments.root)
     if arguments.json:
-        print(json.dumps(run_json(done), indent=2))
+        print(json.dumps(ping.as_json(result, own, peers, "udp" if arguments.udp else "icmpv6", note), indent=2))
     else:
-        print("\n".join(table(COLOR_COLUMNS, by_color(done.results))))
-        for line in losses(done):
+        print("\n".join(table(ping.COLOR_COLUMNS, ping.color_rows(result))))
+        if arguments.path:
+            print("\n".join(["", *table(ping.PATH_COLUMNS, ping.path_rows(result, peers))]))
+        print(f"\n{note}")
+        sys.stdout.flush()
+        for line in ping.findings(result, peers):
             print(f"ailb-host: {line}", file=sys.stderr)
-    return DIFFERENT if any(row.lost for row in done.results) else OK
+    return DIFFERENT if result.failed else OK
 
 
 def parser() -> argparse.ArgumentParser:
@@ -116,28 +126,43 @@ def parser() -> argparse.ArgumentParser:
     what.add_argument("--env", action="store_true", help="print the variables of NCCL and UCX with the GID index found")
     what.add_argument("--json", action="store_true", help="print JSON")
     verb.set_defaults(run=gids)
-    verb = verbs.add_parser("addresses", help="addresses of this server by color: what others need for ping")
+    verb = verbs.add_parser("addresses", help="addresses of this server by color, as others need them for ping")
     verb.add_argument("--json", action="store_true", help="print JSON, for --peers of ping")
     verb.set_defaults(run=addresses)
-    verb = verbs.add_parser("ping", help="probe every address of servers from the one of the same color, over ICMPv6")
-    verb.add_argument("servers", nargs="*", metavar="SERVER", help="servers in the file of peers; default: all")
-    verb.add_argument("--peers", required=True, metavar="FILE", help="what 'addresses --json' printed there; - is stdin")
-    verb.add_argument("--all-rails", action="store_true", help="also to NICs of other rails")
-    verb.add_argument("--probes", type=_count, default=3, metavar="N", help="probes for each pair (3)")
-    verb.add_argument("--rate", type=_count, default=5000, metavar="N", help="probes a second in all (5000)")
-    verb.add_argument("--timeout", type=float, default=1.0, metavar="S", help="seconds to wait for the last answer (1)")
-    verb.add_argument("--json", action="store_true", help="print JSON")
-    verb.set_defaults(run=probe)
+    _add_ping(verbs.add_parser("ping", help="loss and latency to servers, for every pair of addresses of a color"))
     add_traffic(verbs)
     return result
 
 
-def _count(text: str) -> int:
-    """Return a number from 1 up. Raises ValueError, which argparse reports."""
-    number = int(text)
-    if not 1 <= number <= 1_000_000:
-        raise ValueError(text)
-    return number
+def _add_ping(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("servers", nargs="*", metavar="SERVER", help="servers of the peers file; default: all of it")
+    peers = "what 'ailb-host addresses --json' prints on each peer; default: -, standard input"
+    verb.add_argument("--peers", default="-", metavar="FILE", help=peers)
+    verb.add_argument("--all-rails", action="store_true", help="also to NICs of other rails")
+    verb.add_argument("--udp", action="store_true", help="UDP port 4791, that of RoCE, with its DSCP; default: ICMPv6")
+    verb.add_argument("--path", action="store_true", help="name the switches between, and the spine of the color")
+    verb.add_argument("--probes", type=_number(1, 10_000), default=3, metavar="N", help="probes per pair (3)")
+    rate = "probes per second in all (5000)"
+    verb.add_argument("--rate", type=_number(1, 1_000_000), default=5000, metavar="N", help=rate)
+    timeout = "seconds after which an answer counts as lost (1)"
+    verb.add_argument("--timeout", type=_number(0.001, 60, float), default=1.0, metavar="S", help=timeout)
+    verb.add_argument("--json", action="store_true", help="print JSON")
+    verb.set_defaults(run=probe)
+
+
+def _number(low: float, high: float, kind: Callable[[str], float] = int) -> Callable[[str], float]:
+    """Return a type of argparse: a number in a range."""
+
+    def parse(text: str) -> float:
+        try:
+            number = kind(text)
+        except ValueError:
+            number = low - 1
+        if not low <= number <= high:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number from {low} to {high}")
+        return number
+
+    return parse
 
 
 def main(words: Sequence[str] | None = None) -> int:

@@ -1,60 +1,77 @@
-"""Probes from every address of this server to those of others that have the same color, all at once.
-
-Answers are known by what they carry: a number of this run and that of the pair. Whatever else arrives is counted, and
-keeps nobody waiting.
-"""
+"""`ailb-host ping`: loss and latency of every address pair of a color, and the switches between the two."""
 
 from __future__ import annotations
 
-import os
-import select
-import socket
-import struct
-import time
-from collections.abc import Iterable, Iterator
+import argparse
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from ipaddress import IPv6Address
 from typing import Any, NamedTuple
 
-from .addresses import ColorAddress, Peer
-from .files import HostError
+from .addresses import Missing, Pair, Peer, Peers
+from .files import PlannedServer, names
+from .gids import DEVICES
+from .prober import HOP, Answer, Probe, Prober
 
-ECHO_REQUEST, ECHO_REPLY = 128, 129
-# linux/icmpv6.h: setsockopt level IPPROTO_ICMPV6; bits of types that do not pass.
-ICMPV6_FILTER = 1
-# Type, code, checksum (the kernel's), identifier, sequence; number of the run, pair, probe.
-HEADER, PAYLOAD = struct.Struct("!BBHHH"), struct.Struct("!8sIH")
-# Datagrams taken from a socket in a row, so that a flood does not keep others from being sent.
-IN_A_ROW = 64
-# The first probe of a source waits for the neighbor's answer; others would only fill the queue of that.
+# The first packets of a pair wait until neighbors are found, on both ends: they are sent before, and not counted.
 WARM_UP_S = 0.5
-
-
-class Pair(NamedTuple):
-    """Two addresses of one color: of this server, and of a peer."""
-
-    source: ColorAddress
-    peer: str
-    target: ColorAddress
+# A path is leaf, spine, leaf: the fourth hop is the target.
+HOPS, PATH_ATTEMPTS = 4, 3
+IGNORED = {
+    "foreign": "answer no probe of this run",
+    "wrong_source": "came from another address than the target",
+    "late": "came too late",
+    "duplicate": "answer a probe again",
+}
+# By the reason that an ICMPv6 error gives; {sender} is who sent it.
+REPAIRS = {
+    "no route": "check the routes of color {color} on {sender}",
+    "address unreachable": "check that {target_nic} of {server} is up, with its address: ailb-host addresses",
+    "prohibited by a filter": "check the filters of {sender}",
+    "port unreachable": "check the filters of {sender}",
+    HOP: "there is a loop at {sender}: check its routes of color {color}",
+}
+SILENT = "see where it ends: ailb-host ping {server} --path"
 
 
 class PairResult(NamedTuple):
-    """What came of a pair: probes sent, round trips of those answered in us; `error` is why none could be sent."""
+    """What came of a pair: round trips of the probes answered in us, how many were not, and why if anything says so."""
 
     pair: Pair
-    sent: int
     times_us: tuple[float, ...]
+    lost: int
     error: str
+    check: str
+
+    def __str__(self) -> str:
+        pair = self.pair
+        ends = f"{pair.source.nic} {pair.source.address} to {pair.peer} {pair.target.nic} {pair.target.address}"
+        reason = f": {self.error}" if self.error else ""
+        count = f"{self.lost} of {self.lost + len(self.times_us)} probes lost"
+        return f"{pair.source.color}: {ends}: {count}{reason}; {self.check}"
+
+
+class Path(NamedTuple):
+    """The switches of a pair, None where a hop is silent; spines that its color should take, and if one did not."""
+
+    pair: int
+    hops: tuple[IPv6Address | None, ...]
+    expected: tuple[str, ...]
+    wrong: bool
+
+
+class Result(NamedTuple):
+    """A whole run."""
+
+    pairs: list[PairResult]
+    missing: list[Missing]
+    paths: list[Path]
+    ignored: dict[str, int]
 
     @property
-    def lost(self) -> int:
-        """Probes without an answer."""
-        return self.sent - len(self.times_us)
-
-
-class Run(NamedTuple):
-    """The results of all pairs, and how many datagrams arrived that answer nothing."""
-
-    results: list[PairResult]
-    strays: int
+    def failed(self) -> bool:
+        """Whether anything was lost, is missing, or took another spine."""
+        return any(row.lost for row in self.pairs) or bool(self.missing) or any(path.wrong for path in self.paths)
 
 
 def pairs_of(own: Peer, peers: Iterable[Peer], all_rails: bool) -> list[Pair]:
@@ -68,178 +85,178 @@ def pairs_of(own: Peer, peers: Iterable[Peer], all_rails: bool) -> list[Pair]:
     ]
 
 
-def _socket(source: str) -> socket.socket:
+def ping(host: PlannedServer, own: Peer, peers: Peers, options: argparse.Namespace) -> Result:
+    """Probe all pairs as the options of the command say. Raises HostError without the right to send."""
+    pairs = pairs_of(own, peers.servers, options.all_rails)
+    dscp = {nic.name: nic.dscp for nic in host.nics}
+    prober = Prober(pairs, options.udp, dscp, options.rate, options.timeout)
     try:
-        found = socket.socket(socket.AF_INET6, socket.SOCK_RAW | socket.SOCK_NONBLOCK, socket.IPPROTO_ICMPV6)
-    except PermissionError:
-        raise HostError("probes need the right to send raw packets; run ailb-host ping as root") from None
-    passing = [0xFFFFFFFF] * 8
-    passing[ECHO_REPLY >> 5] &= ~(1 << (ECHO_REPLY & 31)) & 0xFFFFFFFF
-    found.setsockopt(socket.IPPROTO_ICMPV6, ICMPV6_FILTER, struct.pack("8I", *passing))
-    try:
-        found.bind((source, 0))
-    except OSError as error:
-        found.close()
-        raise HostError(f"{source}: {error.strerror}") from error
+        numbers = range(len(pairs))
+        prober.probe([Probe(pair, 0) for pair in numbers], min(WARM_UP_S, options.timeout))
+        prober.local_errors.clear()
+        prober.probe([Probe(pair, n) for n in range(1, options.probes + 1) for pair in numbers], options.timeout)
+        rows = [_pair_result(prober, number, pair, options) for number, pair in enumerate(pairs)]
+        paths = _paths(prober, pairs, peers, options.timeout) if options.path else []
+    finally:
+        prober.close()
+    rails = {nic.rail for nic in host.nics}
+    missing = [one for peer in (own, *peers.servers) for one in peer.missing if one.rail in rails or options.all_rails]
+    return Result(rows, missing, paths, {reason: prober.ignored[reason] for reason in IGNORED})
+
+
+def _pair_result(prober: Prober, number: int, pair: Pair, options: argparse.Namespace) -> PairResult:
+    answers = [prober.answers.get(Probe(number, probe)) for probe in range(1, options.probes + 1)]
+    times = tuple(answer.time_us for answer in answers if answer is not None and not answer.error)
+    lost = len(answers) - len(times)
+    words = {"color": pair.source.color, "server": pair.peer, "target_nic": pair.target.nic}
+    if not lost:
+        return PairResult(pair, times, 0, "", "")
+    bad = next((answer for answer in answers if answer is not None and answer.error), None)
+    if number in prober.local_errors:
+        route = f"ip -6 route get {pair.target.address} from {pair.source.address}"
+        return PairResult(pair, times, lost, f"cannot be sent: {prober.local_errors[number]}", f"check: {route}")
+    if bad is not None:
+        repair = REPAIRS.get(bad.error, SILENT).format(sender=bad.sender, **words)
+        return PairResult(pair, times, lost, f"{bad.error}, says {bad.sender}", repair)
+    check = "compare with ICMPv6, without --udp" if options.udp else SILENT.format(**words)
+    return PairResult(pair, times, lost, "", check)
+
+
+def _paths(prober: Prober, pairs: list[Pair], peers: Peers, timeout_s: float) -> list[Path]:
+    """Ask every hop of every pair who it is, some times where there is no answer."""
+    for attempt in range(1, PATH_ATTEMPTS + 1):
+        walks = [_walk(prober, pair) for pair in range(len(pairs))]
+        silent = [(pair, hop) for pair, walk in enumerate(walks) for hop in range(len(walk)) if walk[hop] is None]
+        prober.probe([Probe(pair, attempt, hop + 1) for pair, hop in silent], timeout_s)
+    return [_path(number, pair, _walk(prober, number), peers) for number, pair in enumerate(pairs)]
+
+
+def _walk(prober: Prober, pair: int) -> list[Answer | None]:
+    """Return the answers of the hops of a pair, None where all are silent, to the first that ends the path."""
+    found: list[Answer | None] = []
+    for hop_limit in range(1, HOPS + 1):
+        attempts = (prober.answers.get(Probe(pair, attempt, hop_limit)) for attempt in range(1, PATH_ATTEMPTS + 1))
+        found.append(next((answer for answer in attempts if answer is not None), None))
+        answer = found[-1]
+        if answer is not None and answer.error != HOP:
+            break
     return found
 
 
-class Prober:
-    """Sends probes and takes answers; `pairs` by their numbers."""
-
-    def __init__(self, pairs: list[Pair]) -> None:
-        self.pairs = pairs
-        self.run = os.urandom(8)
-        self.sockets: dict[int, socket.socket] = {}
-        self.of_source: dict[str, socket.socket] = {}
-        self.sent: dict[tuple[int, int], int] = {}
-        self.times: dict[tuple[int, int], float] = {}
-        self.errors: dict[int, str] = {}
-        self.strays = 0
-        self.poll = select.poll()
-
-    def open(self) -> None:
-        """Open a socket per source. Raises HostError."""
-        for pair in self.pairs:
-            source = str(pair.source.address)
-            if source not in self.of_source:
-                found = _socket(source)
-                self.of_source[source] = found
-                self.sockets[found.fileno()] = found
-                self.poll.register(found, select.POLLIN)
-
-    def close(self) -> None:
-        """Close all sockets."""
-        for one in self.sockets.values():
-            one.close()
-
-    def send(self, number: int, probe: int) -> bool:
-        """Send a probe of a pair; return whether it left: a full queue is tried again."""
-        pair = self.pairs[number]
-        packet = HEADER.pack(ECHO_REQUEST, 0, 0, number & 0xFFFF, probe) + PAYLOAD.pack(self.run, number, probe)
-        try:
-            now = time.monotonic_ns()
-            self.of_source[str(pair.source.address)].sendto(packet, (str(pair.target.address), 0))
-        except BlockingIOError:
-            return False
-        except OSError as error:
-            self.errors[number] = error.strerror or str(error)
-            return True
-        self.sent.setdefault((number, probe), now)
-        return True
-
-    def take(self, timeout_ms: float) -> None:
-        """Take the answers that arrive within so many milliseconds, at most some of every source."""
-        for descriptor, _ in self.poll.poll(timeout_ms):
-            for _ in range(IN_A_ROW):
-                try:
-                    data, sender = self.sockets[descriptor].recvfrom(2048)
-                except OSError:
-                    break
-                self._answer(descriptor, data, sender[0], time.monotonic_ns())
-
-    def _answer(self, descriptor: int, data: bytes, sender: str, now: int) -> None:
-        if len(data) == HEADER.size + PAYLOAD.size:
-            run, number, probe = PAYLOAD.unpack_from(data, HEADER.size)
-            key = (number, probe)
-            if run == self.run and key in self.sent and key not in self.times:
-                pair = self.pairs[number]
-                right = self.of_source[str(pair.source.address)].fileno() == descriptor
-                if right and sender.partition("%")[0] == str(pair.target.address):
-                    self.times[key] = (now - self.sent[key]) / 1000
-                    return
-        self.strays += 1
+def _path(number: int, pair: Pair, walk: list[Answer | None], peers: Peers) -> Path:
+    hops = [IPv6Address(answer.sender) if answer is not None else None for answer in walk]
+    while hops and hops[-1] in (None, pair.target.address):
+        hops.pop()
+    expected = peers.spines.get(pair.source.color, ())
+    address = hops[1] if len(hops) > 1 else None
+    spine = peers.switches.get(address, "") if address is not None else ""
+    return Path(number, tuple(hops), expected, bool(spine and expected) and spine not in expected)
 
 
-def ping(pairs: list[Pair], probes: int, rate: float, timeout_s: float) -> Run:
-    """Send `probes` to every pair, `rate` a second in all, and wait `timeout_s` for the last answers.
-
-    Raises HostError without the right to send, or for an address that this server no longer has.
-    """
-    prober = Prober(pairs)
-    try:
-        prober.open()
-        _warm_up(prober)
-        start = time.monotonic()
-        queue = [(number, probe) for probe in range(1, probes + 1) for number in range(len(pairs))]
-        for count, (number, probe) in enumerate(queue):
-            if number in prober.errors:
-                continue
-            while not prober.send(number, probe):
-                prober.take(1)
-            early = start + count / rate - time.monotonic()
-            prober.take(max(0.0, early * 1000))
-        end = time.monotonic() + timeout_s
-        while len(prober.times) < len(prober.sent) and time.monotonic() < end:
-            prober.take((end - time.monotonic()) * 1000)
-    finally:
-        prober.close()
-    return Run([_result(prober, number, probes) for number in range(len(pairs))], prober.strays)
+def rdma_note(root: str) -> str:
+    """Return why there is no probe over RDMA."""
+    if not names(root, DEVICES):
+        return "RDMA itself is not tried: this server has no RDMA device"
+    return "RDMA itself is not tried: ailb-host does not support it"
 
 
-def _warm_up(prober: Prober) -> None:
-    """Let every source find its gateway."""
-    first: dict[str, int] = {}
-    for number, pair in enumerate(prober.pairs):
-        first.setdefault(str(pair.source.address), number)
-    for number in first.values():
-        prober.send(number, 0)
-    end = time.monotonic() + WARM_UP_S
-    while len(prober.times) < len(prober.sent) and time.monotonic() < end:
-        prober.take((end - time.monotonic()) * 1000)
-    prober.sent.clear()
-    prober.times.clear()
-    prober.errors.clear()
+COLOR_COLUMNS = ("color", "pairs", "probes", "lost", "loss %", "min us", "median us", "max us", "worst pair")
+PATH_COLUMNS = ("color", "path", "pairs", "should take")
 
 
-def _result(prober: Prober, number: int, probes: int) -> PairResult:
-    keys = [(number, probe) for probe in range(1, probes + 1)]
-    times = tuple(prober.times[key] for key in keys if key in prober.times)
-    return PairResult(prober.pairs[number], probes, times, prober.errors.get(number, ""))
+def by_color(result: Result) -> list[dict[str, Any]]:
+    """Return loss and latency of every color, in the order of the plan; `worst` is the number of a pair."""
+    colors: dict[str, list[int]] = {}
+    for number, row in enumerate(result.pairs):
+        colors.setdefault(row.pair.source.color, []).append(number)
+    return [_color(color, numbers, result.pairs) for color, numbers in colors.items()]
 
 
-COLOR_COLUMNS = ("color", "pairs", "probes", "lost", "loss %", "min us", "median us", "max us")
+def _color(color: str, numbers: list[int], pairs: Sequence[PairResult]) -> dict[str, Any]:
+    own = [pairs[number] for number in numbers]
+    times = sorted(time for row in own for time in row.times_us)
+    lost = sum(row.lost for row in own)
+    probes = lost + len(times)
+    shown = [round(time, 1) for time in (times[0], times[len(times) // 2], times[-1])] if times else [None] * 3
+    return {
+        "color": color,
+        "pairs": len(own),
+        "probes": probes,
+        "lost": lost,
+        "loss_percent": round(100 * lost / probes, 2),
+        **dict(zip(("min_us", "median_us", "max_us"), shown)),
+        "worst": max(numbers, key=lambda number: (pairs[number].lost, max(pairs[number].times_us, default=0.0))),
+    }
 
 
-def by_color(results: list[PairResult]) -> list[tuple[str, ...]]:
-    """Return a row of COLOR_COLUMNS for every color, in the order of the plan."""
+def color_rows(result: Result) -> list[list[str]]:
+    """Return a row of COLOR_COLUMNS for every color."""
     rows = []
-    for color in dict.fromkeys(row.pair.source.color for row in results):
-        own = [row for row in results if row.pair.source.color == color]
-        times = sorted(one for row in own for one in row.times_us)
-        sent, lost = sum(row.sent for row in own), sum(row.lost for row in own)
-        shown = [f"{one:.0f}" for one in (times[0], times[len(times) // 2], times[-1])] if times else ["-"] * 3
-        rows.append((color, str(len(own)), str(sent), str(lost), f"{100 * lost / sent:.1f}", *shown))
+    for row in by_color(result):
+        worst = result.pairs[row.pop("worst")].pair
+        cells = ["-" if cell is None else str(cell) for cell in row.values()]
+        rows.append([*cells, f"{worst.source.nic} to {worst.peer} {worst.target.nic}"])
     return rows
 
 
-def losses(run: Run) -> Iterator[str]:
-    """Yield a line for every pair with loss, and one for what answered nothing."""
-    for row in run.results:
-        if row.lost:
-            pair = row.pair
-            ends = f"{pair.source.nic} {pair.source.address} to {pair.peer} {pair.target.nic} {pair.target.address}"
-            why = row.error or f"{row.lost} of {row.sent} probes lost"
-            check = "check the route of the source" if row.error else f"check color {pair.source.color} at both leaves"
-            yield f"{ends} ({pair.source.color}): {why}; {check}"
-    if run.strays:
-        yield f"{run.strays} packets arrived that answer no probe"
+def path_rows(result: Result, peers: Peers) -> list[list[str]]:
+    """Return a row of PATH_COLUMNS for every color and path."""
+    count: Counter[tuple[str, str, str]] = Counter()
+    for path in result.paths:
+        hops = [peers.switches.get(hop, str(hop)) if hop is not None else "*" for hop in path.hops]
+        color = result.pairs[path.pair].pair.source.color
+        count[color, " ".join(hops) or "-", " or ".join(path.expected) or "-"] += 1
+    return [[color, hops, str(pairs), expected] for (color, hops, expected), pairs in count.items()]
 
 
-def run_json(run: Run) -> dict[str, Any]:
-    """Return all results."""
-    pairs = [
-        {
-            "nic": row.pair.source.nic,
-            "color": row.pair.source.color,
-            "source": str(row.pair.source.address),
-            "server": row.pair.peer,
-            "target": str(row.pair.target.address),
-            "sent": row.sent,
-            "lost": row.lost,
-            "times_us": [round(one, 1) for one in row.times_us],
-            "error": row.error,
-        }
-        for row in run.results
-    ]
-    return {"pairs": pairs, "strays": run.strays}
+def findings(result: Result, peers: Peers) -> Iterator[str]:
+    """Iterate over lines: pairs with loss, missing addresses, wrong spines, and packets that were ignored."""
+    yield from (str(row) for row in result.pairs if row.lost)
+    yield from map(str, result.missing)
+    for path in result.paths:
+        spine = path.hops[1] if path.wrong else None
+        if spine is not None:
+            pair = result.pairs[path.pair].pair
+            color, expected = pair.source.color, " or ".join(path.expected)
+            ends = f"{pair.source.nic} to {pair.peer} {pair.target.nic}"
+            yield f"{color}: {ends} takes {peers.switches[spine]}, not {expected}; check the session of color {color}"
+    for reason, count in result.ignored.items():
+        if count:
+            yield f"note: {count} packets were ignored: they {IGNORED[reason]}"
+
+
+def as_json(result: Result, own: Peer, peers: Peers, over: str, rdma: str) -> dict[str, Any]:
+    """Return the whole run; docs/artifacts.md has its shape."""
+
+    def hop(address: IPv6Address | None) -> dict[str, str] | None:
+        return {"address": str(address), "switch": peers.switches.get(address, "")} if address is not None else None
+
+    return {
+        "server": own.name,
+        "over": over,
+        "rdma": rdma,
+        "colors": by_color(result),
+        "pairs": [_pair_json(row) for row in result.pairs],
+        "missing": [one._asdict() for one in result.missing],
+        "ignored": result.ignored,
+        "paths": [{**path._asdict(), "hops": [hop(address) for address in path.hops]} for path in result.paths],
+    }
+
+
+def _pair_json(row: PairResult) -> dict[str, Any]:
+    source, target = row.pair.source, row.pair.target
+    return {
+        "nic": source.nic,
+        "rail": source.rail,
+        "color": source.color,
+        "source": str(source.address),
+        "server": row.pair.peer,
+        "target_nic": target.nic,
+        "target_rail": target.rail,
+        "target": str(target.address),
+        "probes": row.lost + len(row.times_us),
+        "lost": row.lost,
+        "times_us": [round(time, 1) for time in row.times_us],
+        "error": row.error,
+        "check": row.check,
+    }

@@ -41,6 +41,7 @@ def _nic(row: dict[str, Any], lines: Iterator[int]) -> HostFileNic:
         name=_text(row["name"]),
         rdma=_text(row["rdma"]),
         rail=_number(row["rail"]),
+        dscp=_number(row["dscp"]) if row["dscp"] is not None else None,
         mac=_text(row["mac"]),
         mtu=_number(row["mtu"]),
         colors=colors,

@@ -176,11 +176,12 @@ class HostColor:
 
 @dataclass(frozen=True, slots=True)
 class HostFileNic:
-    """A NIC in the file of `ailb-host`."""
+    """A NIC in the file of `ailb-host`; `dscp` is that of RoCE data, None without RoCE."""
 
     name: str
     rdma: str
     rail: int
+    dscp: int | None
     mac: str
     mtu: int
     colors: tuple[HostColor, ...]

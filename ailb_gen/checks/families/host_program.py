@@ -49,9 +49,11 @@ def _expected(group: HostGroup, expected: ExpectedNic) -> dict[Key, tuple[str, .
     nic = group.profile.nics.get(expected.name)
     if nic is None:
         return {}
-    rail = group.expected.rails[group.expected.nics.index(expected)]
-    own = (expected.rdma, f"rail {rail}", expected.mac or "-", str(group.expected.mtu))
-    facts: dict[Key, tuple[str, ...]] = {(expected.name, 0): own}
+    host = group.expected
+    rail, dscp = host.rails[host.nics.index(expected)], host.roce.dscp if host.roce is not None else None
+    facts: dict[Key, tuple[str, ...]] = {
+        (expected.name, 0): _of_nic(expected.rdma, rail, dscp, expected.mac, host.mtu),
+    }
     for table in expected.tables:
         routes = [route for route in nic.routes if route.table == table.id]
         via = next((route.via for route in routes if route.to is not None and not route.to.length), None)
@@ -60,9 +62,13 @@ def _expected(group: HostGroup, expected: ExpectedNic) -> dict[Key, tuple[str, .
 
 
 def _observed(nic: HostFileNic) -> Iterator[tuple[Key, int, tuple[str, ...]]]:
-    yield (nic.name, 0), nic.line, (nic.rdma, f"rail {nic.rail}", nic.mac or "-", str(nic.mtu))
+    yield (nic.name, 0), nic.line, _of_nic(nic.rdma, nic.rail, nic.dscp, nic.mac, nic.mtu)
     for color in nic.colors:
         yield (nic.name, color.table), color.line, (color.name, *_words(color.prefix, color.gateway))
+
+
+def _of_nic(rdma: str, rail: int, dscp: int | None, mac: str, mtu: int) -> tuple[str, ...]:
+    return rdma, f"rail {rail}", f"DSCP {'-' if dscp is None else dscp}", mac or "-", str(mtu)
 
 
 def _words(prefix: Prefix | None, gateway: int | None) -> tuple[str, str]:
