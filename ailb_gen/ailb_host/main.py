@@ -6,27 +6,27 @@ Exit codes: 0 as planned; 1 something differs from the plan; 2 wrong arguments; 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
+import signal
 import sys
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from . import ping
-from .addresses import as_json, read_peers, this_server
+from .addresses import as_json as addresses_json
+from .addresses import read_peers, this_server
+from .counters import Reading, find_ethtool, read
+from .counters_report import as_json, as_table, metrics, write_textfile
 from .environment import first_color_index, with_index
 from .files import HostError, PlannedServer, load_host
-from .gids import RdmaPort, findings, own_addresses, read_ports
+from .gids import RdmaPort, findings, mac_of, own_addresses, read_ports
+from .text import table
 from .traffic import add_parser as add_traffic
 
 OK, DIFFERENT, INCOMPLETE = 0, 1, 3
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return a table with aligned columns."""
-    widths = [max(len(row[column]) for row in [head, *rows]) for column in range(len(head))]
-    lines = [head, ["-" * width for width in widths], *rows]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in lines]
 
 
 def gids(arguments: argparse.Namespace) -> int:
@@ -78,7 +78,7 @@ def addresses(arguments: argparse.Namespace) -> int:
     """Print the addresses that this server can send from now."""
     own = this_server(load_host(arguments.root), arguments.root)
     if arguments.json:
-        print(json.dumps(as_json(own)))
+        print(json.dumps(addresses_json(own)))
     else:
         rows = [(one.nic, str(one.rail), one.color, str(one.address)) for one in own.addresses]
         print("\n".join(table(("nic", "rail", "color", "address"), rows)))
@@ -116,6 +116,75 @@ def probe(arguments: argparse.Namespace) -> int:
     return DIFFERENT if result.failed else OK
 
 
+def counters(arguments: argparse.Namespace) -> int:
+    """Print the counters of all NICs, once or as rates, or write them to a file for the node exporter."""
+    if arguments.count is not None and arguments.interval is None:
+        arguments.error("--count needs --interval")
+    host, root = load_host(arguments.root), arguments.root
+    report = as_json if arguments.json else as_table
+    missing: set[str] = set()
+    for before, after in _readings(host, arguments):
+        for nic in [nic.name for nic in host.nics if not mac_of(nic, root) and nic.name not in missing]:
+            missing.add(nic)
+            _note(f"{nic}: there is no such interface; check its name and driver: ip link")
+        if arguments.textfile:
+            write_textfile(arguments.textfile, metrics(host, after, root))
+        elif before is not None or arguments.interval is None:
+            _print_whole(report(host, before, after, root))
+    return DIFFERENT if missing else OK
+
+
+def _readings(host: PlannedServer, arguments: argparse.Namespace) -> Iterator[tuple[Reading | None, Reading]]:
+    """Yield readings, each with the one before it, at a pace that does not depend on the time of reading."""
+    ethtool, before, due = find_ethtool(arguments.root), None, time.monotonic()
+    for number in itertools.count():
+        after = read(host, arguments.root, ethtool)
+        if after.silent:
+            _note(f"{ethtool} did not answer for {', '.join(after.silent)}; going on without pauses and port discards")
+            ethtool = ""
+        yield before, after
+        if arguments.interval is None or number == arguments.count:
+            return
+        before, due = after, max(due + arguments.interval, time.monotonic())
+        time.sleep(max(0.0, due - time.monotonic()))
+
+
+def _note(text: str) -> None:
+    print(f"ailb-host: {text}", file=sys.stderr, flush=True)
+
+
+def _print_whole(text: str) -> None:
+    """Print a text that Ctrl-C does not cut: the signal arrives after it."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        print(text, flush=True)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def interval(text: str) -> float:
+    """Read an argument for argparse, which names this function in its error, as it does those below."""
+    value = float(text)
+    if not 0.1 <= value <= 86_400:
+        raise argparse.ArgumentTypeError(f"{text} is not between 0.1 and 86400 seconds")
+    return value
+
+
+def count(text: str) -> int:
+    """Read a number of intervals."""
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not 1 or more")
+    return value
+
+
+def textfile(text: str) -> str:
+    """Read the name of a file for the node exporter."""
+    if not text.endswith(".prom"):
+        raise argparse.ArgumentTypeError(f"{text} does not end in .prom: the node exporter would not read it")
+    return text
+
+
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     result = argparse.ArgumentParser(prog="ailb-host", description="What a GPU server sees of its fabric.")
@@ -130,6 +199,7 @@ def parser() -> argparse.ArgumentParser:
     verb.add_argument("--json", action="store_true", help="print JSON, for --peers of ping")
     verb.set_defaults(run=addresses)
     _add_ping(verbs.add_parser("ping", help="loss and latency to servers, for every pair of addresses of a color"))
+    _add_counters(verbs)
     add_traffic(verbs)
     return result
 
@@ -163,6 +233,21 @@ def _number(low: float, high: float, kind: Callable[[str], float] = int) -> Call
         return number
 
     return parse
+
+
+def _add_counters(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    verb = verbs.add_parser(
+        "counters",
+        help="bytes, congestion, loss and pauses of all NICs",
+        description="Counters of all NICs and their RDMA devices; - is a counter that a NIC does not have. NICs do not "
+        "count by color: look at the uplinks of the leaf.",
+    )
+    verb.add_argument("--interval", type=interval, metavar="S", help="print rates every S seconds until Ctrl-C")
+    verb.add_argument("--count", type=count, metavar="N", help="stop after N intervals")
+    what = verb.add_mutually_exclusive_group()
+    what.add_argument("--json", action="store_true", help="print JSON, with --interval a line every time")
+    what.add_argument("--textfile", type=textfile, metavar="FILE", help="write FILE for the node exporter instead")
+    verb.set_defaults(run=counters, error=verb.error)
 
 
 def main(words: Sequence[str] | None = None) -> int:
