@@ -66,10 +66,7 @@ class PortDeviation:
 def compare_ports(
     routing: Routing, flows: Sequence[AcceptFlow], sent: Mapping[int, int], readings: Readings, payload: int
 ) -> tuple[tuple[PortDeviation, ...], int]:
-    """Compare counted with sent packets; returns the first place of every path with too few, and the number compared.
-
-    Behind a place where packets are missing, they are missing everywhere.
-    """
+    """Compare counted with sent packets; return the first place of every path with too few, and the number compared."""
     paths = [(flow, tuple(crossings(routing, flow))) for flow in flows]
     expected: Counter[Crossing] = Counter()
     colors: dict[Crossing, set[str]] = {}
@@ -79,14 +76,22 @@ def compare_ports(
             colors.setdefault(one, set()).add(flow.color)
     compared = [one for one in expected if all(port in readings.ports for port in one.ports)]
     counted = {one: _counted(one, readings, payload, expected[one]) for one in compared}
+    short = {one for one in compared if counted[one] < expected[one]}
+    # Behind a place that lacks packets of a flow, all others lack them, too.
+    explained = {one for _, path in paths for one in path[_first(path, short) + 1 :]}
     found: dict[Crossing, PortDeviation] = {}
     for _, path in paths:
-        short = next((at for at, one in enumerate(path) if counted.get(one, expected[one]) < expected[one]), None)
-        if short is not None:
-            one, senders = path[short], [before for before in path[:short] if before.output]
+        at = _first(path, short)
+        if at < len(path) and path[at] not in explained:
+            one, senders = path[at], [before for before in path[:at] if before.output]
             sender = " and ".join(map(str, senders[-1].ports)) if senders else ""
             found[one] = PortDeviation(one, expected[one], counted[one], tuple(sorted(colors[one])), sender)
     return tuple(sorted(found.values(), key=lambda row: row.crossing)), len(compared)
+
+
+def _first(path: tuple[Crossing, ...], short: set[Crossing]) -> int:
+    """Return the position of the first place of a path that lacks packets; its length if none does."""
+    return next((at for at, one in enumerate(path) if one in short), len(path))
 
 
 def _counted(crossing: Crossing, readings: Readings, payload: int, expected: int) -> int:

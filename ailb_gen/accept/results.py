@@ -66,7 +66,7 @@ def port_message(one: PortDeviation, lost_colors: set[str]) -> str:
     verb = "sent" if one.crossing.output else "received"
     text = f"{ports} has {verb} {one.counted:,} of {one.expected:,} packets of color {colors}"
     if lost_colors.isdisjoint(one.colors):
-        return f"{text}, and all arrive: they take another way, as with a wrong color"
+        return f"{text}, and all arrive: they take another way, as with a wrong color or without the session"
     if one.sender:
         return f"{text}, which {one.sender} has sent: lost on that cable or in {one.crossing.ports[0].device}"
     return f"{text}: lost before"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -9,12 +11,13 @@ from typing import Literal
 
 from ailb_gen.accept.counters import read_counters
 from ailb_gen.accept.flows import Addresses, FabricNic, fabric_nics, flows_of, missing
-from ailb_gen.accept.hosts import ask_host, wrong_answer
+from ailb_gen.accept.hosts import ANSWER_S, ask_host, run_on_host, wrong_answer
 from ailb_gen.accept.job import run_here, run_on_server
 from ailb_gen.accept.nccl_tests import NcclRun
 from ailb_gen.accept.ping import ping_server, targets_of
 from ailb_gen.accept.results import job_results, marks, port_results, share_results
 from ailb_gen.accept.traffic import TrafficLoad, run_traffic
+from ailb_gen.addresses import Prefix
 from ailb_gen.checks.catalogue import OF_ACCEPTANCE, checks_of
 from ailb_gen.checks.families.acceptance import ARRIVALS, GIDS, JOB, MARKS, PING, PORTS, SHARES
 from ailb_gen.checks.families.devices import REACHED
@@ -30,13 +33,14 @@ from ailb_gen.network.fabric import Network
 from ailb_gen.network.rails import without_gpus
 from ailb_gen.network.read import network_of
 from ailb_gen.routing.rib import Routing
-from ailb_gen.wording import did_you_mean
+from ailb_gen.wording import did_you_mean, some
 
 PingScope = Literal["sample", "all", "none"]
 # Packets per second of a flow; octets of headers of a packet, without Ethernet.
 RATE, HEADERS = 200, 48
 LARGEST = 8900
 NO_JOB = "no job was asked for"
+HEXADECIMAL = re.compile(r"[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,10 +171,32 @@ def _addresses(run: Acceptance) -> Addresses:
     run.errors(PING, found.bad)
     addresses = {key: address for row in found.good.values() for key, address in row.items()}
     nics = [nic for nic in run.nics if nic.end.device in found.good]
-    for nic, color, prefix in missing(nics, addresses):
+    lacking = list(missing(nics, addresses))
+    leaves = {prefix: nic.leaf.device for nic in run.nics for _, prefix in nic.prefixes}
+    others = _leaves_heard(run, sorted({nic.end.device for nic, _, _ in lacking}), leaves)
+    for nic, color, prefix in lacking:
         reason = f"{nic.end.port}: no address in {prefix} (color {color}), which {nic.leaf} should advertise"
+        if other := others.get((nic.end.device, nic.end.port), set()) - {nic.leaf.device}:
+            reason += f"; it has one of {some(sorted(other))}: its cable goes there, by the files to {nic.leaf.device}"
         run.findings.add(PING, nic.end.device, reason, part=nic.end.port)
     return addresses
+
+
+def _leaves_heard(
+    run: Acceptance, servers: list[str], leaves: Mapping[Prefix, str]
+) -> Mapping[tuple[str, str], set[str]]:
+    """Return the leaves in whose prefixes NICs of some servers have addresses, by server and NIC."""
+
+    def read(_: str, server: ServerConnection) -> list[list[str]]:
+        # See proc(5), /proc/net/if_inet6: address, index, length, scope, flags, name.
+        text = run_on_host(server, "cat", "/proc/net/if_inet6", timeout_s=ANSWER_S)
+        return [row for row in map(str.split, text.splitlines()) if len(row) == 6 and HEXADECIMAL.fullmatch(row[0])]
+
+    found: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for name, rows in run.session.pool.run(servers, read, Phase.READ).good.items():
+        for row in rows:
+            found[name, row[5]] |= {leaf for prefix, leaf in leaves.items() if prefix.holds(int(row[0], 16))}
+    return found
 
 
 def _gids(run: Acceptance) -> None:
