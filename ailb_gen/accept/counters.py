@@ -124,17 +124,12 @@ def read_server(name: str, server: ServerConnection) -> tuple[dict[End, PortCoun
     return ports, suspicious
 
 
-def packets_of_size(packets: int, octets: int, payload: int, expected: int) -> int:
-    """Return how many packets of a UDP payload are among those counted; `expected` if the counters allow that.
+def packets_of_size(packets: int, octets: int, size: int, expected: int) -> int:
+    """Return how many packets of a size are among those counted; `expected` if the counters allow that.
 
     Other packets are far smaller, so their number and that of ours follow from packets and octets together.
     """
-    best = min(packets, expected)
-    for overhead in OVERHEADS:
-        size = payload + HEADERS + overhead
-        low, high = (max(0, (octets - packets * other) / (size - other)) for other in (MOST_OTHER, LEAST_OTHER))
-        if low - 0.5 <= expected <= high + 0.5 and expected <= packets:
-            return expected
-        if overhead == OVERHEADS[0]:
-            best = min(packets, round((low + high) / 2))
-    return best
+    low, high = (max(0.0, (octets - packets * other) / (size - other)) for other in (MOST_OTHER, LEAST_OTHER))
+    if low <= expected <= high and expected <= packets:
+        return expected
+    return min(packets, round((low + high) / 2))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ailb_gen.accept.counters import Readings, packets_of_size
+from ailb_gen.accept.counters import HEADERS, OVERHEADS, Readings, packets_of_size
 from ailb_gen.accept.flows import AcceptFlow
+from ailb_gen.accept.traffic import TrafficCounts
 from ailb_gen.network.fabric import End
 from ailb_gen.routing.rib import Routing
 
@@ -53,20 +54,25 @@ def _port(interface: str) -> str:
 class PortDeviation:
     """A place that counted other packets than were sent through it, with the colors of the flows that cross it.
 
-    `sender` is the last place before it that has sent them all; empty where there is none.
+    `senders` are the last ports before it that have sent all, on the paths of flows that lost packets if any did.
     """
 
     crossing: Crossing
     expected: int
     counted: int
     colors: tuple[str, ...]
-    sender: str = ""
+    senders: tuple[End, ...] = ()
 
 
 def compare_ports(
-    routing: Routing, flows: Sequence[AcceptFlow], sent: Mapping[int, int], readings: Readings, payload: int
+    routing: Routing,
+    flows: Sequence[AcceptFlow],
+    counts: TrafficCounts,
+    readings: Readings,
+    payload: int,
 ) -> tuple[tuple[PortDeviation, ...], int]:
     """Compare counted with sent packets; return the first place of every path with too few, and the number compared."""
+    sent = counts.sent
     paths = [(flow, tuple(crossings(routing, flow))) for flow in flows]
     expected: Counter[Crossing] = Counter()
     colors: dict[Crossing, set[str]] = {}
@@ -75,18 +81,22 @@ def compare_ports(
             expected[one] += sent.get(flow.number, 0)
             colors.setdefault(one, set()).add(flow.color)
     compared = [one for one in expected if all(port in readings.ports for port in one.ports)]
-    counted = {one: _counted(one, readings, payload, expected[one]) for one in compared}
+    counted = _counted(readings, payload, {one: expected[one] for one in compared})
     short = {one for one in compared if counted[one] < expected[one]}
     # Behind a place that lacks packets of a flow, all others lack them, too.
     explained = {one for _, path in paths for one in path[_first(path, short) + 1 :]}
-    found: dict[Crossing, PortDeviation] = {}
-    for _, path in paths:
+    senders: dict[Crossing, dict[bool, set[End]]] = {}
+    for flow, path in paths:
         at = _first(path, short)
         if at < len(path) and path[at] not in explained:
-            one, senders = path[at], [before for before in path[:at] if before.output]
-            sender = " and ".join(map(str, senders[-1].ports)) if senders else ""
-            found[one] = PortDeviation(one, expected[one], counted[one], tuple(sorted(colors[one])), sender)
-    return tuple(sorted(found.values(), key=lambda row: row.crossing)), len(compared)
+            lost = counts.received.get(flow.number, 0) < sent.get(flow.number, 0)
+            before = [one.ports for one in path[:at] if one.output]
+            senders.setdefault(path[at], {}).setdefault(lost, set()).update(before[-1] if before else ())
+    found = []
+    for one, by_loss in sorted(senders.items()):
+        last = tuple(sorted(by_loss.get(True) or by_loss[False]))
+        found.append(PortDeviation(one, expected[one], counted[one], tuple(sorted(colors[one])), last))
+    return tuple(found), len(compared)
 
 
 def _first(path: tuple[Crossing, ...], short: set[Crossing]) -> int:
@@ -94,8 +104,26 @@ def _first(path: tuple[Crossing, ...], short: set[Crossing]) -> int:
     return next((at for at, one in enumerate(path) if one in short), len(path))
 
 
-def _counted(crossing: Crossing, readings: Readings, payload: int, expected: int) -> int:
+def _counted(readings: Readings, payload: int, expected: Mapping[Crossing, int]) -> dict[Crossing, int]:
+    """Return how many packets with a payload every place has counted.
+
+    A device counts the same octets of every packet: those that most of its places agree with.
+    """
+    by_device: dict[str, dict[Crossing, int]] = defaultdict(dict)
+    for one, number in expected.items():
+        by_device[one.ports[0].device][one] = number
+    found: dict[Crossing, int] = {}
+    for places in by_device.values():
+        tries = [
+            {one: _packets(one, readings, payload + HEADERS + overhead, number) for one, number in places.items()}
+            for overhead in OVERHEADS
+        ]
+        found |= max(tries, key=lambda counts: sum(counts[one] == number for one, number in places.items()))
+    return found
+
+
+def _packets(crossing: Crossing, readings: Readings, size: int, expected: int) -> int:
     rows = [readings.ports[port] for port in crossing.ports]
     packets = sum(row.output_packets if crossing.output else row.input_packets for row in rows)
     octets = sum(row.output_bytes if crossing.output else row.input_bytes for row in rows)
-    return packets_of_size(packets, octets, payload, expected)
+    return packets_of_size(packets, octets, size, expected)

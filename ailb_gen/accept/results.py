@@ -49,7 +49,7 @@ def port_results(
             found.add(ARRIVALS, leaf, f"{of}: {some([f'{one.source.end} to {one.target.end}' for one in lossy])}")
         if late:
             found.add(ARRIVALS, leaf, f"{late:,} of {received:,} packets to {other} in color {color} come out of order")
-    deviations, compared = compare_ports(routing, flows, counts.sent, readings, payload)
+    deviations, compared = compare_ports(routing, flows, counts, readings, payload)
     found.look(PORTS, compared)
     for one in deviations:
         device = one.crossing.ports[0].device
@@ -67,8 +67,9 @@ def port_message(one: PortDeviation, lost_colors: set[str]) -> str:
     text = f"{ports} has {verb} {one.counted:,} of {one.expected:,} packets of color {colors}"
     if lost_colors.isdisjoint(one.colors):
         return f"{text}, and all arrive: they take another way, as with a wrong color or without the session"
-    if one.sender:
-        return f"{text}, which {one.sender} has sent: lost on that cable or in {one.crossing.ports[0].device}"
+    if one.senders:
+        senders, device = some(list(map(str, one.senders))), one.crossing.ports[0].device
+        return f"{text}, which came from {senders}: lost on a cable there or in {device}"
     return f"{text}: lost before"
 
 

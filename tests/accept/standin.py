@@ -31,7 +31,7 @@ def main() -> None:
         script = f"{send} && /usr/local/sbin/ailb-host traffic stop"
         words = [sys.executable, "-m", "ailb_gen", "lab", "exec", "--lab", lab, server, "--", "sh", "-c", script]
         subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
-    print(OUTPUT, end="")
+    sys.stdout.write(OUTPUT)
 
 
 if __name__ == "__main__":

@@ -30,7 +30,9 @@ TAIL = """\
 # Avg bus bandwidth    : 43.5307
 #
 """
-ALL_TO_ALL = "     8388608        262144     float    none      -1    512.2   16.38   15.35      0    509.9   16.45   15.42    N/A\n"
+ALL_TO_ALL = """\
+     8388608        262144     float    none      -1    512.2   16.38   15.35      0    509.9   16.45   15.42    N/A
+"""
 
 
 def test_a_run() -> None:

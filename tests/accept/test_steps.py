@@ -66,7 +66,14 @@ class Site:
 def findings(report: dict[str, Any]) -> dict[str, list[str]]:
     """The messages of a report by the id of their check."""
     rows = {check["id"]: check["findings"] for check in report["checks"] if check["findings"]}
-    return {name: [f"{row['device']}: {row['message']}" for row in found] for name, found in rows.items()}
+    return {
+        name: [f"{row['scope'].partition(' ')[0]}: {row['message']}" for row in found] for name, found in rows.items()
+    }
+
+
+def figures(report: dict[str, Any], check: str) -> dict[str, str]:
+    """The figures of a check."""
+    return {row["name"]: row["value"] for one in report["checks"] if one["id"] == check for row in one["figures"]}
 
 
 @contextmanager
@@ -106,11 +113,11 @@ def test_a_right_cluster_passes(lab: Site) -> None:
     before = left_over(lab)
     code, report = lab.accept(*NO_JOB, "--traffic", "--ping", "all")
     assert (code, findings(report)) == (0, {})
-    figures = {row["id"]: row["figures"] for row in report["checks"]}
-    # Each of four NICs sends in two colors. Four NICs, two leaves and two spines count at 8 + 8 + 8 places.
-    assert figures["AILBA03"]["packets received of those sent"] == "1,600 of 1,600"
-    assert figures["AILBA04"]["counters that agree to the packet"] == "24 of 24"
-    assert figures["AILBA02"]["pairs probed"] == "24 (all)"
+    # Each of four NICs sends in two colors: counted in and out at four NICs, and at four ports of two leaves and two
+    # of two spines.
+    assert figures(report, "AILBA03")["packets received of those sent"] == "1,600 of 1,600"
+    assert figures(report, "AILBA04")["counters that agree to the packet"] == "32 of 32"
+    assert figures(report, "AILBA02")["pairs probed"] == "24 (all)"
     assert left_over(lab) == before
 
 
@@ -127,8 +134,8 @@ def test_a_link_that_loses_packets_without_going_down(lab: Site) -> None:
     found = findings(report)
     assert code == 1
     assert found["AILBA04"] == [
-        "spine1: et-0/0/1 has sent 180 of 200 packets of color blue, which stripe1-leaf1:et-0/0/0 has sent: "
-        "lost on that cable or in spine1"
+        "spine1: et-0/0/1 has sent 180 of 200 packets of color blue, which came from stripe1-leaf1:et-0/0/0: "
+        "lost on a cable there or in spine1"
     ]
     assert found["AILBA03"][0].startswith("stripe1-leaf1: 20 of 200 packets to stripe2-leaf1 in color blue are lost: ")
     assert found.keys() == {"AILBA03", "AILBA04"}
@@ -150,8 +157,10 @@ def test_a_wrong_color(tmp_path: Path) -> None:
         code, report = lab.accept(*TRAFFIC)
     found = findings(report)
     assert code == 1
-    assert "AILBD03" in found
-    assert any("et-0/0/0 has sent 0 of 200 packets of color blue, and all arrive" in text for text in found["AILBA04"])
+    assert "AILBD03" in found, found
+    assert any(
+        "et-0/0/0 has sent 0 of 200 packets of color blue, and all arrive" in text for text in found["AILBA04"]
+    ), found
 
 
 def swapped_servers(artifacts: Path) -> None:
@@ -176,7 +185,9 @@ def test_a_server_in_the_wrong_stripe(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_a_shifted_gid(lab: Site, tmp_path: Path) -> None:
-    addresses = {name: json.loads(lab.inside(name, "/usr/local/sbin/ailb-host", "addresses", "--json")) for name in SERVERS}
+    addresses = {
+        name: json.loads(lab.inside(name, "/usr/local/sbin/ailb-host", "addresses", "--json")) for name in SERVERS
+    }
     try:
         for name in SERVERS:
             mac = lab.inside(name, "cat", "/sys/class/net/gpu0_eth/address").strip()
@@ -191,10 +202,12 @@ def test_a_shifted_gid(lab: Site, tmp_path: Path) -> None:
             lab.inside(name, "umount", "/sys")
     found = findings(report)
     assert code == 1
-    assert found["AILBA01"] == [
+    assert found["AILBA01"][0] == (
         "server-002: gpu0_eth: IPv4 address 10.0.0.1/32 takes GID 2 of mlx5_0:1, before those of 2 of 2 colors; remove "
         "it: ip address del 10.0.0.1/32 dev gpu0_eth"
-    ]
+    )
+    assert "UCX_IB_GID_INDEX is 3, which is 10.0.0.1" in found["AILBA01"][1]
+    assert {text.partition(":")[0] for text in found["AILBA01"]} == {"server-002"}
 
 
 def job(lab: Site, colors: int) -> str:
@@ -219,9 +232,9 @@ def job(lab: Site, colors: int) -> str:
 def test_a_job_uses_all_colors(lab: Site, colors: int) -> None:
     code, report = lab.accept("--ping", "none", "--repeats", "2", "--command", job(lab, colors))
     found = findings(report)
-    figures = next(row["figures"] for row in report["checks"] if row["id"] == "AILBA06")
-    assert figures["all-reduce: average bus bandwidth of 2 runs"] == "42.33 GB/s, spread 0.0%"
-    assert "measured" in figures["all-reduce: predicted by simulate for that size"]
+    shown = figures(report, "AILBA06")
+    assert shown["all-reduce: average bus bandwidth of 2 runs"] == "42.33 GB/s, spread 0.0%"
+    assert "measured" in shown["all-reduce: predicted by simulate for that size"]
     if colors == 2:
         assert (code, found) == (0, {})
     else:
@@ -249,7 +262,7 @@ def test_ctrl_c_leaves_nothing_on_servers(lab: Site) -> None:
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (("--job", "all-reduc"), "there is no job 'all-reduc'; did you mean all-reduce?"),
+        (("--job", "all-reduc"), "there is no job 'all-reduc'; did you mean 'all-reduce'?"),
         (("--sizes", "8G-8M"), "--sizes '8G-8M': the first size is larger than the last"),
         (("--job", "all-reduce,all-to-all", "--command", "x"), "--command is one job"),
     ],
