@@ -69,7 +69,8 @@ def port_message(one: PortDeviation, lost_colors: set[str]) -> str:
         return f"{text}, and all arrive: they take another way, as with a wrong color or without the session"
     if one.senders:
         senders, device = some(list(map(str, one.senders))), one.crossing.ports[0].device
-        return f"{text}, which came from {senders}: lost on a cable there or in {device}"
+        why = "" if one.counted else ", as without a route of the color"
+        return f"{text}, which came from {senders}: lost on a cable there or in {device}{why}"
     return f"{text}: lost before"
 
 
