@@ -91,7 +91,7 @@ def _number(number: int, line: str, cell: str) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class BandwidthSpread:
     """The mean of some runs, and how far the fastest and the slowest are apart, as a share of it."""
 
     mean: float
@@ -101,7 +101,7 @@ class Spread:
         return f"{self.mean:.2f} GB/s, spread {self.share:.1%}"
 
 
-def spread(values: Sequence[float]) -> Spread:
+def spread(values: Sequence[float]) -> BandwidthSpread:
     """Return the mean and spread of bandwidths."""
     mean = sum(values) / len(values)
-    return Spread(mean, (max(values) - min(values)) / mean if mean else 0.0)
+    return BandwidthSpread(mean, (max(values) - min(values)) / mean if mean else 0.0)

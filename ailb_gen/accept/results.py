@@ -70,7 +70,7 @@ def port_message(one: PortDeviation, lost_colors: set[str]) -> str:
     if one.senders:
         senders, device = some(list(map(str, one.senders))), one.crossing.ports[0].device
         why = "" if one.counted else ", as without a route of the color"
-        return f"{text}, which came from {senders}: lost on a cable there or in {device}{why}"
+        return f"{text} that {senders} sent: lost on a cable there or in {device}{why}"
     return f"{text}: lost before"
 
 

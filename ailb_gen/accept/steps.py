@@ -16,7 +16,7 @@ from ailb_gen.accept.job import run_here, run_on_server
 from ailb_gen.accept.nccl_tests import NcclRun
 from ailb_gen.accept.ping import ping_server, targets_of
 from ailb_gen.accept.results import job_results, marks, port_results, share_results
-from ailb_gen.accept.traffic import TrafficLoad, run_traffic
+from ailb_gen.accept.traffic import AcceptLoad, run_traffic
 from ailb_gen.addresses import Prefix
 from ailb_gen.checks.catalogue import OF_ACCEPTANCE, checks_of
 from ailb_gen.checks.families.acceptance import ARRIVALS, GIDS, JOB, MARKS, PING, PORTS, SHARES
@@ -247,7 +247,7 @@ def _traffic(run: Acceptance, addresses: Addresses) -> None:
             run.findings.skip(check, "no flow is possible: two servers with addresses of one color are needed")
         return
     mtus = [nic.mtu for name in run.servers for nic in run.network.hosts[name].profile.host_nics]
-    load = TrafficLoad(run.options.packets, RATE, min(LARGEST, *mtus) - HEADERS)
+    load = AcceptLoad(run.options.packets, RATE, min(LARGEST, *mtus) - HEADERS)
     before = read_counters(run.session)
     counts = run_traffic(run.session, flows, load)
     readings = read_counters(run.session).since(before)

@@ -21,7 +21,7 @@ MOST_PACKETS = 1 << 63
 
 
 @dataclass(frozen=True, slots=True)
-class TrafficLoad:
+class AcceptLoad:
     """The packets of every flow: their number, those per second, the octets of UDP payload, and the DSCP."""
 
     count: int
@@ -40,7 +40,7 @@ class TrafficCounts:
     errors: Mapping[str, DeviceError]
 
 
-def run_traffic(session: DeploySession, flows: Sequence[AcceptFlow], load: TrafficLoad) -> TrafficCounts:
+def run_traffic(session: DeploySession, flows: Sequence[AcceptFlow], load: AcceptLoad) -> TrafficCounts:
     """Send all flows, and count; in the end no server sends or receives any more."""
     mark, seconds = secrets.token_hex(4), load.count / load.rate
     of_server: dict[str, list[dict[str, object]]] = defaultdict(list)
@@ -80,7 +80,7 @@ def run_traffic(session: DeploySession, flows: Sequence[AcceptFlow], load: Traff
     )
 
 
-def vars_of(load: TrafficLoad) -> dict[str, int]:
+def vars_of(load: AcceptLoad) -> dict[str, int]:
     """Return a load as options of `ailb-host traffic send`."""
     return {"count": load.count, "rate": load.rate, "size": load.size, "dscp": load.dscp}
 

@@ -84,6 +84,9 @@ def test_the_first_place_is_reported(routing: Routing, flows: tuple[AcceptFlow, 
     assert found.expected - found.counted == COUNT
     assert found.senders == path[place - 1 if path[place - 1].output else place - 2].ports
     text = port_message(found, {flow.color})
-    assert f"{found.counted} of {found.expected} packets of color {some(list(found.colors))}, which came from" in text
-    assert f"from {found.senders[0]}: lost on a cable there or in {path[place].ports[0].device}" in text
+    assert (
+        f"{found.counted} of {found.expected} packets of color {some(list(found.colors))} that {found.senders[0]} sent"
+        in text
+    )
+    assert f"sent: lost on a cable there or in {path[place].ports[0].device}" in text
     assert "all arrive: they take another way" in port_message(found, set())

@@ -134,7 +134,7 @@ def test_a_link_that_loses_packets_without_going_down(lab: Site) -> None:
     found = findings(report)
     assert code == 1
     assert found["AILBA04"] == [
-        "spine1: et-0/0/1 has sent 180 of 200 packets of color blue, which came from stripe1-leaf1:et-0/0/0: "
+        "spine1: et-0/0/1 has sent 180 of 200 packets of color blue that stripe1-leaf1:et-0/0/0 sent: "
         "lost on a cable there or in spine1"
     ]
     assert found["AILBA03"][0].startswith("stripe1-leaf1: 20 of 200 packets to stripe2-leaf1 in color blue are lost: ")
@@ -160,7 +160,7 @@ def test_a_wrong_color(tmp_path: Path) -> None:
     # Each spine sends what the leaf has no use for in that color, so nothing of either color leaves a leaf.
     assert any("spine1: 0 prefixes are accepted from stripe1-leaf1" in text for text in found["AILBD03"]), found
     assert any(
-        text.startswith("stripe1-leaf1: et-0/0/0 has sent 0 of 200 packets of color blue, which came from server-00")
+        text.startswith("stripe1-leaf1: et-0/0/0 has sent 0 of 200 packets of color blue that server-00")
         and text.endswith("lost on a cable there or in stripe1-leaf1, as without a route of the color")
         for text in found["AILBA04"]
     ), found
