@@ -233,7 +233,10 @@ def job(lab: Site, colors: int) -> str:
 @pytest.mark.long
 @pytest.mark.parametrize("colors", [1, 2])
 def test_a_job_uses_all_colors(lab: Site, colors: int) -> None:
-    code, report = lab.accept("--ping", "none", "--repeats", "2", "--command", job(lab, colors))
+    page = lab.folder / "accept.html"
+    options = ("--ping", "none", "--repeats", "2", "--report", f"html={page}")
+    code, report = lab.accept(*options, "--command", job(lab, colors))
+    assert "42.33 GB/s, spread 0.0%" in page.read_text()
     found = findings(report)
     shown = figures(report, "AILBA06")
     assert shown["all-reduce: average bus bandwidth of 2 runs"] == "42.33 GB/s, spread 0.0%"

@@ -35,7 +35,7 @@ PORTS = _of_cluster(
     "every port has carried the packets of its colors: counters of leaves, spines and servers agree with those sent",
     "a port carried fewer packets of the colors than were sent its way",
     "Packets of a color take another spine or are lost on the way: colors collide, and the load is uneven.",
-    "Compare the color of the spine and the sessions of the leaf with their files ('ailb-gen drift'); check the cable.",
+    "Compare the color of the spine and the sessions of the leaf with their files: 'ailb-gen drift'. Check the cable.",
 )
 MARKS = _of_cluster(
     "AILBA05",
