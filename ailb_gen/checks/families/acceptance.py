@@ -41,7 +41,7 @@ MARKS = _of_cluster(
     "AILBA05",
     "no NIC counts marked packets, CNPs, packets out of order or retransmissions meanwhile",
     "a NIC counts congestion, packets out of order or retransmissions",
-    "A load that is balanced by color has no congestion in the fabric: flows collide, or a NIC is slower than its peer.",
+    "A load that is balanced by color has no congestion in a fabric: flows collide, or a NIC is slower than its peer.",
     "Look for the uplink with the highest load in the report, and for a server that sends on one color only.",
     severity=Severity.WARNING,
 )
