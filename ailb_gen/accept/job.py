@@ -23,8 +23,8 @@ JOB_S = 3600.0
 LOOK_S, GRACE_S = 0.1, 5.0
 # The process group of a job on a server, by which it is ended.
 GROUP = "/run/ailb-job"
-# `setsid` makes the shell that becomes the job the leader of a group of its own.
-START = f'echo $$ >{GROUP}; exec "$@"'
+# `setsid` makes the shell that waits for the job the leader of a group of its own.
+START = f'echo $$ >{GROUP}; "$@"; code=$?; rm -f {GROUP}; exit $code'
 _KILL = f"kill -TERM -- -$(cat {GROUP}); sleep 1; kill -KILL -- -$(cat {GROUP})"
 STOP = f"if [ -s {GROUP} ]; then {_KILL}; fi 2>/dev/null; rm -f {GROUP}"
 

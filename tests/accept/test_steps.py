@@ -19,6 +19,7 @@ import pytest
 
 from ailb_gen.render.artifacts import RenderOptions
 from ailb_gen.render.generate import rendering, write_rendering
+from tests.accept.standin import OUTPUT
 from tests.ailb_host.servers import FakeNic, write_sysfs
 from tests.cli.verbs import program
 from tests.conftest import ROOT, design_of, need_root, need_tool
@@ -263,6 +264,49 @@ def test_ctrl_c_leaves_nothing_on_servers(lab: Site) -> None:
     assert process.returncode == 130, said
     assert "what runs on servers is ended" in said
     assert left_over(lab) == before
+
+
+def install_mpirun(lab: Site, script: str) -> None:
+    """Put a program in the place of `mpirun` on the first server, which has its own /usr/local/sbin."""
+    program_text = shlex.quote(f"#!/bin/sh\n{script}\n")
+    put = f"printf '%b' {program_text} > /usr/local/sbin/mpirun; chmod 755 /usr/local/sbin/mpirun"
+    lab.inside(SERVERS[0], "sh", "-c", put)
+
+
+@pytest.mark.long
+def test_mpirun_on_the_first_server(lab: Site) -> None:
+    before = left_over(lab)
+    # It prints its arguments, too: no line of nccl-tests begins so.
+    install_mpirun(lab, f'echo "argv: $*"; cat <<EOF\n{OUTPUT}EOF')
+    code, report = lab.accept("--ping", "none", "--sizes", "8M-8M")
+    assert (code, findings(report)) == (0, {})
+    assert figures(report, "AILBA06")["all-reduce: average bus bandwidth of 3 runs"] == "42.33 GB/s, spread 0.0%"
+    assert left_over(lab) == before
+    install_mpirun(lab, "echo 'There are not enough slots' >&2; exit 213")
+    code, report = lab.accept("--ping", "none")
+    assert (code, findings(report)["AILBA06"]) == (
+        1,
+        ["server-001: all-reduce: server-001: read: There are not enough slots"],
+    )
+    assert left_over(lab) == before
+
+
+@pytest.mark.long
+def test_ctrl_c_ends_the_job_on_the_first_server(lab: Site) -> None:
+    before = left_over(lab)
+    install_mpirun(lab, "sleep 98765")
+    words = [sys.executable, "-m", "ailb_gen", *lab.words("--ping", "none")]
+    process = subprocess.Popen(words, env={**os.environ, **lab.environment}, stderr=subprocess.PIPE, text=True)
+    running = ("sh", "-c", "ls /run/ailb-job; true")
+    until = time.monotonic() + 60
+    while not lab.inside(SERVERS[0], *running).strip():
+        assert time.monotonic() < until
+        time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == 130, said
+    assert left_over(lab) == before
+    assert subprocess.run(["pgrep", "-f", "^sleep 98765"], check=False, capture_output=True).stdout == b""
 
 
 @pytest.mark.parametrize(
