@@ -25,7 +25,7 @@ LOOK_S, GRACE_S = 0.1, 5.0
 GROUP = "/run/ailb-job"
 # `setsid` makes the shell that waits for the job the leader of a group of its own.
 START = f'echo $$ >{GROUP}; "$@"; code=$?; rm -f {GROUP}; exit $code'
-_KILL = f"kill -TERM -- -$(cat {GROUP}); sleep 1; kill -KILL -- -$(cat {GROUP})"
+_KILL = f"kill -s TERM -- -$(cat {GROUP}); sleep 1; kill -s KILL -- -$(cat {GROUP})"
 STOP = f"if [ -s {GROUP} ]; then {_KILL}; fi 2>/dev/null; rm -f {GROUP}"
 
 
