@@ -18,12 +18,12 @@ WHEN = (1980, 1, 1, 0, 0, 0)
 @cache
 def host_program() -> bytes:
     """Return the program, not compressed: compressors of one version differ from those of another."""
-    modules = {f"ailb_host/{path.name}": path.read_text(encoding="utf-8") for path in sorted(SOURCE.glob("[!_]*.py"))}
-    files = {"__main__.py": MAIN, "ailb_host/__init__.py": (SOURCE / "__init__.py").read_text(encoding="utf-8")}
+    modules = {path.relative_to(SOURCE).as_posix(): path for path in SOURCE.rglob("*.py") if path.name != "__main__.py"}
+    texts = {f"ailb_host/{name}": modules[name].read_text(encoding="utf-8") for name in sorted(modules)}
     buffer = io.BytesIO()
     buffer.write(START)
     with zipfile.ZipFile(buffer, "a", zipfile.ZIP_STORED) as archive:
-        for name, text in {**files, **modules}.items():
+        for name, text in {"__main__.py": MAIN, **texts}.items():
             member = zipfile.ZipInfo(name, WHEN)
             member.create_system, member.external_attr = 3, 0o644 << 16
             archive.writestr(member, text)

@@ -7,9 +7,9 @@ import os
 import tempfile
 import time
 
+from .console import table
 from .counters import COUNTERS, CounterReading, device_of, rates
 from .files import HostError, PlannedNic, PlannedServer
-from .text import table
 
 FORMAT = 1
 

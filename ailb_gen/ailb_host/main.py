@@ -6,146 +6,18 @@ Exit codes: 0 as planned; 1 something differs from the plan; 2 wrong arguments; 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from itertools import chain
-from typing import Any
+from collections.abc import Sequence
 
-from . import ping
-from .addresses import as_json, read_peers, this_server
-from .counting import add_counters
-from .environment import first_color_index, with_index
-from .files import HostError, PlannedServer, load_host
-from .gids import RdmaPort, findings, own_addresses, read_ports
-from .interfaces import choose, obstacle, read_interfaces
-from .iproute import command_text
-from .setup import addressless, read_kernel, removal, run, steps
-from .text import table
-
-OK, DIFFERENT, INCOMPLETE = 0, 1, 3
-
-
-def gids(arguments: argparse.Namespace) -> int:
-    """Print the GID tables, or the environment that follows from them."""
-    host = load_host(arguments.root)
-    ports = read_ports(arguments.root)
-    if arguments.env:
-        if not host.environment:
-            raise HostError("this server has no GPUs, and no environment of NCCL")
-        index = first_color_index(host, ports, arguments.root)
-        print("\n".join(with_index(host.environment, index)))
-        return OK
-    found, rows = findings(host, ports, arguments.root), _rows(host, ports, arguments.root)
-    if arguments.json:
-        print(json.dumps({"gids": rows, "findings": [one._asdict() for one in found]}, indent=2))
-    else:
-        print("\n".join(table(COLUMNS, [[str(row[key]) for key in COLUMNS] for row in rows])))
-        for one in found:
-            print(f"ailb-host: {one}", file=sys.stderr)
-    return DIFFERENT if found else OK
-
-
-COLUMNS = ("nic", "port", "state", "index", "color", "address", "version")
-
-
-def _rows(host: PlannedServer, ports: list[RdmaPort], root: str) -> list[dict[str, Any]]:
-    nics = {nic.rdma: nic for nic in host.nics}
-    colors = {
-        (nic.rdma, address): color.name
-        for nic in host.nics
-        for color, address in zip(nic.colors, own_addresses(nic, root))
-    }
-    return [
-        {
-            "nic": gid.netdev or (nics[port.device].name if port.device in nics else "-"),
-            "port": port.name,
-            "state": port.state,
-            "index": gid.gid_index,
-            "color": colors.get((port.device, gid.address), "-"),
-            "address": str(gid.address.ipv4_mapped or gid.address),
-            "version": gid.version or "-",
-        }
-        for port in ports
-        for gid in port.gids
-    ]
-
-
-def addresses(arguments: argparse.Namespace) -> int:
-    """Print the addresses that this server can send from now."""
-    server = as_json(this_server(load_host(arguments.root), arguments.root))
-    if arguments.json:
-        print(json.dumps(server))
-    else:
-        columns = ("nic", "rail", "color", "address")
-        rows = [[str(row[key]) if row[key] is not None else "-" for key in columns] for row in server["addresses"]]
-        print("\n".join(table(columns, rows)))
-    return OK
-
-
-def probe(arguments: argparse.Namespace) -> int:
-    """Probe the addresses of peers, and print loss and latency by color."""
-    host = load_host(arguments.root)
-    own, peers = this_server(host, arguments.root), read_peers(arguments.peers)
-    unknown = sorted(set(arguments.servers) - {peer.name for peer in peers.servers})
-    if unknown:
-        raise HostError(
-            f"the peers file has no {', '.join(unknown)}; add the output of 'ailb-host addresses --json' there"
-        )
-    others = [peer for peer in peers.servers if not set(peer.addresses) & set(own.addresses)]
-    chosen = tuple(peer for peer in others if peer.name in arguments.servers or not arguments.servers)
-    peers = peers._replace(servers=chosen)
-    result = ping.ping(host, own, peers, arguments)
-    paired = {row.pair.peer for row in result.pairs} | {one.server for one in result.missing}
-    alone = ", ".join(peer.name for peer in chosen if peer.name not in paired)
-    if not result.pairs or (alone and arguments.servers):
-        reason = f"this server has no color and rail in common with {alone or 'a peer'}"
-        raise HostError(f"{reason}; see there: ailb-host addresses; or use --all-rails")
-    note = ping.rdma_note(arguments.root)
-    if arguments.json:
-        print(json.dumps(ping.as_json(result, own, peers, "udp" if arguments.udp else "icmpv6", note), indent=2))
-    else:
-        print("\n".join(table(ping.COLOR_COLUMNS, ping.color_rows(result))))
-        if arguments.path:
-            print("\n".join(["", *table(ping.PATH_COLUMNS, ping.path_rows(result, peers))]))
-        print(f"\n{note}")
-        sys.stdout.flush()
-        for line in ping.findings(result, peers):
-            print(f"ailb-host: {line}", file=sys.stderr)
-        if alone:
-            print(f"ailb-host: note: not probed, without a color and rail in common: {alone}", file=sys.stderr)
-    return DIFFERENT if result.failed else OK
-def setup(arguments: argparse.Namespace) -> int:
-    """Set tables, rules and routes, print how, compare, or remove them."""
-    host, kernel = load_host(arguments.root), read_kernel()
-    if arguments.remove:
-        return _told(run(removal(host, kernel)))
-    choices, problems = choose(host.nics, read_interfaces(), arguments.root)
-    for choice in choices:
-        if choice.note:
-            print(f"# {choice.note}" if arguments.dry_run else choice.note)
-    obstacles = {one.interface.name: (one.nic.name, obstacle(one.interface, arguments.root)) for one in choices}
-    problems += [f"{nic}: {reason}" for nic, reason in obstacles.values() if reason]
-    able = {name for name, (_, reason) in obstacles.items() if not reason}
-    found = list(steps(choices, able, kernel))
-    if arguments.dry_run:
-        print("".join(f"{command_text(words)}\n" for step in found for words in step.commands), end="")
-    elif arguments.verify:
-        problems += [f"{step.nic}: {step.reason}; run: ailb-host setup" for step in found]
-        problems += addressless(choices, able)
-    else:
-        return _told(chain(problems, run(found)))
-    return _told(problems)
-
-
-def _told(problems: Iterable[str]) -> int:
-    """Print problems as they turn up, and return the exit code."""
-    code = OK
-    for problem in problems:
-        print(f"ailb-host: {problem}", file=sys.stderr)
-        code = DIFFERENT
-    return code
+from .console import INCOMPLETE, note
+from .files import HostError
+from .verbs.addresses import add_addresses
+from .verbs.counters import add_counters
+from .verbs.gids import add_gids
+from .verbs.ping import add_ping
+from .verbs.setup import add_setup
+from .verbs.traffic import add_traffic
 
 
 def parser() -> argparse.ArgumentParser:
@@ -153,54 +25,9 @@ def parser() -> argparse.ArgumentParser:
     result = argparse.ArgumentParser(prog="ailb-host", description="What a GPU server sees of its fabric.")
     result.add_argument("--root", default="/", metavar="DIR", help="read /sys, /proc and /etc below DIR instead")
     verbs = result.add_subparsers(dest="verb", metavar="VERB")
-    verb = verbs.add_parser("gids", help="GIDs of all RDMA devices, their colors, and what is wrong with them")
-    what = verb.add_mutually_exclusive_group()
-    what.add_argument("--env", action="store_true", help="print the variables of NCCL and UCX with the GID index found")
-    what.add_argument("--json", action="store_true", help="print JSON")
-    verb.set_defaults(run=gids)
-    add_counters(verbs)
-    verb = verbs.add_parser("addresses", help="addresses of this server by color, as others need them for ping")
-    verb.add_argument("--json", action="store_true", help="print JSON, for --peers of ping")
-    verb.set_defaults(run=addresses)
-    _add_ping(verbs.add_parser("ping", help="loss and latency to servers, for every pair of addresses of a color"))
-    verb = verbs.add_parser("setup", help="set tables, rules and routes on the interfaces that are really there")
-    what = verb.add_mutually_exclusive_group()
-    what.add_argument("--dry-run", action="store_true", help="print the commands, and change nothing")
-    what.add_argument("--verify", action="store_true", help="compare with the kernel: a line per difference")
-    what.add_argument("--remove", action="store_true", help="delete the tables and rules of all NICs")
-    verb.set_defaults(run=setup)
+    for add in (add_gids, add_counters, add_addresses, add_ping, add_setup, add_traffic):
+        add(verbs)
     return result
-
-
-def _add_ping(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("servers", nargs="*", metavar="SERVER", help="servers of the peers file; default: all of it")
-    peers = "what 'ailb-host addresses --json' prints on each peer; default: -, standard input"
-    verb.add_argument("--peers", default="-", metavar="FILE", help=peers)
-    verb.add_argument("--all-rails", action="store_true", help="also to NICs of other rails")
-    verb.add_argument("--udp", action="store_true", help="UDP port 4791, that of RoCE, with its DSCP; default: ICMPv6")
-    verb.add_argument("--path", action="store_true", help="name the switches between, and the spine of the color")
-    verb.add_argument("--probes", type=_number(1, 10_000), default=3, metavar="N", help="probes per pair (3)")
-    rate = "probes per second in all (5000)"
-    verb.add_argument("--rate", type=_number(1, 1_000_000), default=5000, metavar="N", help=rate)
-    timeout = "seconds after which an answer counts as lost (1)"
-    verb.add_argument("--timeout", type=_number(0.001, 60, float), default=1.0, metavar="S", help=timeout)
-    verb.add_argument("--json", action="store_true", help="print JSON")
-    verb.set_defaults(run=probe)
-
-
-def _number(low: float, high: float, kind: Callable[[str], float] = int) -> Callable[[str], float]:
-    """Return a type of argparse: a number in a range."""
-
-    def parse(text: str) -> float:
-        try:
-            number = kind(text)
-        except ValueError:
-            number = low - 1
-        if not low <= number <= high:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a number from {low} to {high}")
-        return number
-
-    return parse
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -214,7 +41,7 @@ def main(words: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except HostError as error:
-        print(f"ailb-host: {error}", file=sys.stderr)
+        note(str(error))
         return INCOMPLETE
     except KeyboardInterrupt:
         return 130

@@ -106,25 +106,10 @@ class Connection:
         notes: tuple[str, ...],
         progress: Progress,
     ) -> CheckReport:
-        from ailb_gen.checks.catalogue import OF_DEVICES, checks_of
-        from ailb_gen.checks.model import Run
-        from ailb_gen.report.check_report import CheckReport
-        from ailb_gen.report.verdict import judge
-
         on = self.context
         with progress("reading devices", len(on.roles)) as advance:
             results = observe(on, advance)
-        names = (on.intent.fabric.name, on.intent.source.file, str(on.inputs.artifacts))
-        run = Run(*names, tuple(sorted(on.roles.items())), tuple(results), notes=notes)
-        verdict = judge(run, (), {check.id for check in checks_of(OF_DEVICES)}, limit, "error")
-        if not html:
-            return CheckReport(verdict, command)
-        from ailb_gen.checks.context import Context
-        from ailb_gen.network.read import network_of
-
-        # The fabric of the files, on which the HTML report shows what was observed on the devices.
-        files = on.inputs.artifacts
-        return CheckReport(verdict, command, Context(on.intent.fabric, network_of(files), root=files))
+        return report_of(on, command, results, limit, html, notes)
 
     def collect(self, out: str | Path, *, progress: Progress = quiet) -> tuple[Written, Mapping[str, DeviceError]]:
         """Write what the devices have into files for `validate`, without secrets; return the errors of devices.
@@ -247,6 +232,33 @@ def connect(
     files = Path(artifacts) if artifacts is not None else None
     with open_session(path, files, inventory, limit, access, trust, limited_by) as context:
         yield Connection(context, records_of(path, state), {"driver": driver, "jobs": jobs})
+
+
+def report_of(
+    session: DeploySession,
+    command: str,
+    results: Sequence[Result],
+    limit: Sequence[str],
+    html: bool,
+    notes: tuple[str, ...] = (),
+) -> CheckReport:
+    """Return the report of checks of devices; without `html` it has no picture of the fabric."""
+    from ailb_gen.checks.catalogue import OF_DEVICES, checks_of
+    from ailb_gen.checks.model import Run
+    from ailb_gen.report.check_report import CheckReport
+    from ailb_gen.report.verdict import judge
+
+    names = (session.intent.fabric.name, session.intent.source.file, str(session.inputs.artifacts))
+    run = Run(*names, tuple(sorted(session.roles.items())), tuple(results), notes=notes)
+    verdict = judge(run, (), {check.id for check in checks_of(OF_DEVICES)}, limit, "error")
+    if not html:
+        return CheckReport(verdict, command)
+    from ailb_gen.checks.context import Context
+    from ailb_gen.network.read import network_of
+
+    # The fabric of the files, on which the HTML report shows what was observed on the devices.
+    files = session.inputs.artifacts
+    return CheckReport(verdict, command, Context(session.intent.fabric, network_of(files), root=files))
 
 
 def records_of(fabric: Path, state: Path | None = None) -> StateDirectory:

@@ -14,8 +14,9 @@ from ailb_gen.hosts.harmless import ENVIRONMENT, FILES, SYSCTLS, Settings
 from ailb_gen.layout import LEFT_OVER
 from ailb_gen.network.statements import HARMLESS
 
-# Checks that need a Batfish service, devices, or a running lab.
-WITH_BATFISH, OF_DEVICES, OF_LAB = "AILB8", "AILBD", "AILBL"
+# Checks that need a Batfish service, devices, a running lab, or a cluster that is handed over.
+WITH_BATFISH, OF_DEVICES, OF_LAB, OF_ACCEPTANCE = "AILB8", "AILBD", "AILBL", "AILBA"
+ELSEWHERE = (OF_DEVICES, OF_LAB, OF_ACCEPTANCE)
 
 
 class FamilyNames(dict[str, str]):
@@ -30,10 +31,10 @@ _MODULES = [import_module(f"{families.__name__}.{module.name}") for module in it
 _ROWS = {row.id: row for module in _MODULES for row in vars(module).values() if isinstance(row, Check)}
 EVERYTHING: tuple[Check, ...] = tuple(_ROWS[name] for name in sorted(_ROWS))
 # What `validate` runs.
-CATALOGUE = tuple(check for check in EVERYTHING if check.family not in (OF_DEVICES, OF_LAB))
+CATALOGUE = tuple(check for check in EVERYTHING if check.family not in ELSEWHERE)
 BY_ID = {check.id: check for check in CATALOGUE}
 # `validate` and `lab check` take the same file of waivers.
-WAIVABLE = frozenset(check.id for check in EVERYTHING if check.family != OF_DEVICES)
+WAIVABLE = frozenset(check.id for check in EVERYTHING if check.family not in (OF_DEVICES, OF_ACCEPTANCE))
 
 
 def title_of(family: str) -> str:
@@ -69,7 +70,7 @@ def markdown() -> str:
             f"| [{check.id}](#{check.id.lower()}) | {check.severity} | {_cell(check.meaning)} |\n"
             for check in checks_of(family)
         )
-        option = f"`--checks {name}`\n\n" if family not in (OF_DEVICES, OF_LAB) else ""
+        option = f"`--checks {name}`\n\n" if family not in ELSEWHERE else ""
         parts.append(f"## {title}\n\n{option}| id | severity | passes when |\n|---|---|---|\n{rows}")
         parts += [
             f"### {check.id}\n\n"

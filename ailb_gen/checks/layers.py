@@ -19,6 +19,7 @@ FAMILIES = {
     "AILB7": ("roce", "RoCE"),
     "AILB8": ("batfish", "Batfish, with `--batfish`"),
     "AILB9": ("junos", "Junos commit check"),
+    "AILBA": ("acceptance", "Acceptance, checked by `ailb-gen accept`"),
     "AILBD": ("devices", "Devices, checked by `ailb-gen drift` and `ailb-gen verify`"),
     "AILBL": ("lab", "Lab, checked by `ailb-gen lab check`"),
 }

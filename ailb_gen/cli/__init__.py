@@ -43,6 +43,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "rollback": "deploy.rollback",
         "drift": "observe.drift",
         "verify": "observe.verify",
+        "accept": "accept.accept",
         "collect": "observe.collect",
     },
     TEST: {"emulate": "emulate.emulate", "lab": "lab.app"},

@@ -97,13 +97,19 @@ def say_errors(errors: Mapping[str, DeviceError], picked: Collection[str]) -> No
         warn(f"sessions are not verified with {line}")
 
 
-def stop_signals(effect: str) -> Signals:
-    """Return signals of which the first ends a run in order, with an effect that is printed, and the second at once."""
+TIMERS = "devices roll back pending changes when their timers run out"
+
+
+def stop_signals(effect: str, left: str = TIMERS) -> Signals:
+    """Return signals of which the first ends a run in order, with an effect that is printed, and the second at once.
+
+    `left` says what then becomes of devices.
+    """
 
     def on_signal(count: int) -> None:
         if count == 1:
             write_now(f"ailb-gen: stopping; {effect}; a second signal stops at once")
         elif count == 2:
-            write_now("ailb-gen: stopping at once; devices roll back pending changes when their timers run out")
+            write_now(f"ailb-gen: stopping at once; {left}")
 
     return Signals(on_signal)

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 from ailb_gen.errors import UsageError
 
-# The UDP port of RoCEv2 (IANA: roce).
-ROCE_PORT = 4791
 LEAST_BYTES, USUAL_BYTES, MOST_BYTES = 64, 1024, 8900
 MOST_FLOWS = 4096
 

@@ -9,32 +9,17 @@ from __future__ import annotations
 import select
 import selectors
 import socket
-import struct
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
 from ailb_gen.addresses import address_text
+from ailb_gen.ailb_host.traffic import BUFFER_BYTES, DRAIN_S, ROCE_PORT, Arrivals, prepare_sender, send_packets
 from ailb_gen.errors import LabError
 from ailb_gen.lab.namespaces import end_with_parent, open_socket, widen
-from ailb_gen.lab.traffic.model import ROCE_PORT, Flow, ReceivedPackets, TrafficLoad
-
-# The base transport header of an RC SEND Only: opcode, flags, partition key, QP and packet sequence number
-# (InfiniBand Architecture, 9.2). Then numbers of the flow and of the packet.
-HEADER = struct.Struct("!BBHII4sIQ")
-SEND_ONLY, PARTITION, LEAST_QP, PSN_MASK, MARK = 0x04, 0xFFFF, 0x10, 0xFFFFFF, b"ailb"
-BUFFER_BYTES = 1 << 24
-# How long a receiver waits for packets in flight after the order to stop. Seconds.
-DRAIN_S = 0.25
-# A sender that is late by more does not catch up with a burst. Seconds.
-LATE_S = 0.1
-# A sender looks for the order to stop after this many packets.
-LOOK = 256
-# ECN-capable, as RoCE's congestion control wants it (RFC 3168).
-ECT0 = 2
-
+from ailb_gen.lab.traffic.model import Flow, ReceivedPackets, TrafficLoad
 
 # `send` or `receive`.
 Work = Callable[[tuple[Flow, ...], TrafficLoad, "Connection[Any, Any]"], object]
@@ -42,45 +27,21 @@ Work = Callable[[tuple[Flow, ...], TrafficLoad, "Connection[Any, Any]"], object]
 
 def send(flows: tuple[Flow, ...], load: TrafficLoad, pipe: Connection[Any, Any]) -> list[int]:
     """Send all flows, evenly over time, until every one has its packets or a word comes; returns their numbers."""
-    count = len(flows)
-    packets = [0] * count
     with ExitStack() as stack:
-        sockets = [_sender(flow, load.dscp, stack) for flow in flows]
-        targets = [(address_text(flow.target_address), ROCE_PORT) for flow in flows]
-        buffer = bytearray(load.size)
+        rows = [
+            (at, _sender(flow, load.dscp, stack), (address_text(flow.target_address), ROCE_PORT))
+            for at, flow in enumerate(flows)
+        ]
         _announce(pipe)
-        step = 1 / (load.rate * count)
-        start, number = time.monotonic(), 0
-        end = load.count * count
-        while not end or number < end:
-            now = time.monotonic()
-            due = start + number * step
-            if due > now or number % LOOK == 0:
-                if select.select([pipe], [], [], max(0.0, due - now))[0]:
-                    break
-                if due > now:
-                    continue
-            if now - due > LATE_S:
-                # The machine had no time: the flows go on at their rate, later.
-                start = now - number * step
-            at, sequence = number % count, number // count
-            psn = sequence & PSN_MASK
-            HEADER.pack_into(buffer, 0, SEND_ONLY, 0, PARTITION, LEAST_QP + at, psn, MARK, at, sequence)
-            # Without carrier or route at the NIC the packet is lost like any other.
-            with suppress(OSError):
-                sockets[at].sendto(buffer, targets[at])
-            packets[at] = sequence + 1
-            number += 1
-    return packets
+        stopped = lambda seconds: bool(select.select([pipe], [], [], seconds)[0])  # noqa: E731
+        return send_packets(rows, load.size, load.rate, load.count, stopped)
 
 
 def _sender(flow: Flow, dscp: int, stack: ExitStack) -> socket.socket:
     made = stack.enter_context(open_socket(flow.source, socket.AF_INET6, socket.SOCK_DGRAM))
-    made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_TCLASS, dscp << 2 | ECT0)
-    made.setblocking(False)
     source = address_text(flow.source_address)
     try:
-        made.bind((source, flow.port))
+        prepare_sender(made, source, flow.port, dscp)
     except OSError as error:
         reason = f"cannot send from {source} port {flow.port}: {error.strerror}"
         raise LabError(f"{flow.source}: {flow.source_nic}: {reason}; does the NIC have its addresses?") from error
@@ -89,10 +50,7 @@ def _sender(flow: Flow, dscp: int, stack: ExitStack) -> socket.socket:
 
 def receive(flows: tuple[Flow, ...], _load: TrafficLoad, pipe: Connection[Any, Any]) -> list[ReceivedPackets]:
     """Receive all flows until a word comes and nothing more arrives."""
-    count = len(flows)
-    packets, late, run, expected = ([0] * count for _ in range(4))
-    unpack, size = HEADER.unpack_from, HEADER.size
-    until = 0.0
+    arrivals, until = Arrivals(), 0.0
     with ExitStack() as stack:
         selector = stack.enter_context(selectors.DefaultSelector())
         for name in dict.fromkeys(flow.target for flow in flows):
@@ -105,32 +63,9 @@ def receive(flows: tuple[Flow, ...], _load: TrafficLoad, pipe: Connection[Any, A
                 if key.data is None:
                     selector.unregister(pipe)
                     until = time.monotonic() + DRAIN_S
-                    continue
-                for data in _datagrams(key.data, size):
-                    *_, mark, at, sequence = unpack(data)
-                    if mark != MARK or at >= count:
-                        continue
-                    packets[at] += 1
-                    if sequence < expected[at]:
-                        late[at] += 1
-                        continue
-                    run[at] = max(run[at], sequence - expected[at])
-                    expected[at] = sequence + 1
-                    if until:
-                        until = time.monotonic() + DRAIN_S
-    return [ReceivedPackets(*row) for row in zip(packets, late, run, expected, strict=True)]
-
-
-def _datagrams(made: socket.socket, size: int) -> Sequence[bytes]:
-    found = []
-    for _ in range(64):
-        try:
-            data = made.recv(size)
-        except BlockingIOError:
-            break
-        if len(data) == size:
-            found.append(data)
-    return found
+                elif arrivals.drain(key.data) and until:
+                    until = time.monotonic() + DRAIN_S
+    return [ReceivedPackets(*arrivals.flows.get(at, (0, 0, 0, 0))) for at in range(len(flows))]
 
 
 def _receiver(name: str, stack: ExitStack) -> socket.socket:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 import itertools
 import signal
-import sys
 import time
 from collections.abc import Iterator
 
-from .counters import CounterReading, find_ethtool, read
-from .counters_report import as_json, as_table, metrics, write_textfile
-from .files import PlannedServer, load_host
-from .gids import mac_of
+from ..console import DIFFERENT, OK, note, number
+from ..counters import CounterReading, find_ethtool, read
+from ..counters_report import as_json, as_table, metrics, write_textfile
+from ..files import PlannedServer, load_host
+from ..gids import mac_of
 
 
 def add_counters(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -23,8 +23,10 @@ def add_counters(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         description="Counters of all NICs and their RDMA devices; - is a counter that a NIC does not have. NICs do not "
         "count by color: look at the uplinks of the leaf.",
     )
-    verb.add_argument("--interval", type=interval, metavar="S", help="print rates every S seconds until Ctrl-C")
-    verb.add_argument("--count", type=count, metavar="N", help="stop after N intervals")
+    verb.add_argument(
+        "--interval", type=number(0.1, 86_400, float), metavar="S", help="print rates every S seconds until Ctrl-C"
+    )
+    verb.add_argument("--count", type=number(1, 1_000_000_000), metavar="N", help="stop after N intervals")
     what = verb.add_mutually_exclusive_group()
     what.add_argument("--json", action="store_true", help="print JSON, with --interval a line every time")
     what.add_argument("--textfile", type=textfile, metavar="FILE", help="write FILE for the node exporter instead")
@@ -41,12 +43,12 @@ def counters(arguments: argparse.Namespace) -> int:
     for before, after in _readings(host, arguments):
         for nic in [nic.name for nic in host.nics if not mac_of(nic, root) and nic.name not in missing]:
             missing.add(nic)
-            _note(f"{nic}: there is no such interface; check its name and driver: ip link")
+            note(f"{nic}: there is no such interface; check its name and driver: ip link")
         if arguments.textfile:
             write_textfile(arguments.textfile, metrics(host, after, root))
         elif before is not None or arguments.interval is None:
             _print_whole(report(host, before, after, root))
-    return 1 if missing else 0
+    return DIFFERENT if missing else OK
 
 
 def _readings(
@@ -54,20 +56,16 @@ def _readings(
 ) -> Iterator[tuple[CounterReading | None, CounterReading]]:
     """Yield readings, each with the one before it, at a pace that does not depend on the time of reading."""
     ethtool, before, due = find_ethtool(arguments.root), None, time.monotonic()
-    for number in itertools.count():
+    for done in itertools.count():
         after = read(host, arguments.root, ethtool)
         if after.silent:
-            _note(f"{ethtool} did not answer for {', '.join(after.silent)}; going on without pauses and port discards")
+            note(f"{ethtool} did not answer for {', '.join(after.silent)}; going on without pauses and port discards")
             ethtool = ""
         yield before, after
-        if arguments.interval is None or number == arguments.count:
+        if arguments.interval is None or done == arguments.count:
             return
         before, due = after, max(due + arguments.interval, time.monotonic())
         time.sleep(max(0.0, due - time.monotonic()))
-
-
-def _note(text: str) -> None:
-    print(f"ailb-host: {text}", file=sys.stderr, flush=True)
 
 
 def _print_whole(text: str) -> None:
@@ -79,24 +77,8 @@ def _print_whole(text: str) -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def interval(text: str) -> float:
-    """Read an argument for argparse, which names this function in its error, as it does those below."""
-    value = float(text)
-    if not 0.1 <= value <= 86_400:
-        raise argparse.ArgumentTypeError(f"{text} is not between 0.1 and 86400 seconds")
-    return value
-
-
-def count(text: str) -> int:
-    """Read a number of intervals."""
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not 1 or more")
-    return value
-
-
 def textfile(text: str) -> str:
-    """Read the name of a file for the node exporter."""
+    """Read the name of a file for the node exporter; argparse names this function in its error."""
     if not text.endswith(".prom"):
         raise argparse.ArgumentTypeError(f"{text} does not end in .prom: the node exporter would not read it")
     return text
