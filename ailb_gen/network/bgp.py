@@ -16,6 +16,7 @@ FORBIDDEN = ("authentication-key", "authentication-algorithm", "authentication-k
 Own = Mapping[Prefix, tuple[str, int]]
 # Lengths of prefixes of interfaces, the longest first; a /128 holds no neighbor.
 LENGTHS = range(BITS - 1, 0, -1)
+NOWHERE = ("", 0)
 
 
 def groups(root: Node, ports: Mapping[str, Port]) -> tuple[Group, ...]:
@@ -49,12 +50,8 @@ def _groups(node: Node, top: Node, own: Own) -> Iterator[Group]:
 
 def _neighbor(node: Node, group: Group, own: Own) -> Neighbor:
     address = address_value(node.word)
-    here = ("", 0)
-    for length in LENGTHS if address is not None else ():
-        found = own.get(Prefix(address >> BITS - length << BITS - length, length))
-        if found is not None and found[1] != address:
-            here = found
-            break
+    prefixes = (Prefix(address >> BITS - length << BITS - length, length) for length in LENGTHS if address is not None)
+    here = next((found for prefix in prefixes if (found := own.get(prefix, NOWHERE))[1] not in (0, address)), NOWHERE)
     return Neighbor(node.word, address, *here, group.peer_as, node.line, group.peer_as_line)
 
 
