@@ -28,7 +28,7 @@ from ailb_gen.deploy.switch_driver import DeviceError, Phase
 from ailb_gen.deploy.verification import verify
 from ailb_gen.design.build import build
 from ailb_gen.errors import DeployError, UsageError
-from ailb_gen.jobs.command import PROGRAMS, Launcher, Measurement, job_command, sizes_of
+from ailb_gen.jobs.command import PROGRAMS, Benchmark, Launcher, job_command, sizes_of
 from ailb_gen.network.fabric import Network
 from ailb_gen.network.rails import without_gpus
 from ailb_gen.network.read import network_of
@@ -291,5 +291,5 @@ def _run(run: Acceptance, job: str) -> NcclRun:
         raise UsageError(f"a job needs two servers with GPUs that can be reached; there are {len(servers)}")
     design, _ = build(run.session.intent)
     smallest, largest = sizes_of(options.sizes)
-    words = job_command(design, servers, PROGRAMS[job], options.launcher, Measurement(smallest, largest))
+    words = job_command(design, servers, PROGRAMS[job], options.launcher, Benchmark(smallest, largest))
     return run_on_server(run.session, servers[0], words)

@@ -13,8 +13,6 @@ from .files import PlannedServer, names
 from .gids import DEVICES
 from .prober import HOP, Answer, PairProbe, Prober
 
-# The first packets of a pair wait until neighbors are found, on both ends: they are sent before, and not counted.
-WARM_UP_S = 0.5
 # A path is leaf, spine, leaf: the fourth hop is the target.
 HOPS, PATH_ATTEMPTS = 4, 3
 IGNORED = {
@@ -92,7 +90,8 @@ def ping(host: PlannedServer, own: Peer, peers: Peers, options: argparse.Namespa
     prober = Prober(pairs, options.udp, dscp, options.rate, options.timeout)
     try:
         numbers = range(len(pairs))
-        prober.probe([PairProbe(pair, 0) for pair in numbers], min(WARM_UP_S, options.timeout))
+        # The first packets of a pair wait until neighbors are found, on both ends: they do not count.
+        prober.probe([PairProbe(pair, 0) for pair in numbers], options.timeout)
         prober.local_errors.clear()
         prober.probe([PairProbe(pair, n) for n in range(1, options.probes + 1) for pair in numbers], options.timeout)
         rows = [_pair_result(prober, number, pair, options) for number, pair in enumerate(pairs)]

@@ -6,7 +6,7 @@ import ipaddress
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from .files import PlannedColor, PlannedServer
+from .files import PlannedColor, PlannedServer, slaac_address
 from .interfaces import Choice
 from .iproute import change, command_text, query, quoted
 
@@ -140,5 +140,5 @@ def addressless(choices: Iterable[Choice], able: set[str]) -> Iterator[str]:
     }
     for nic, interface, _ in choices:
         for color in nic.colors if interface.name in able else ():
-            if not any(address in color.prefix for address in usable.get(interface.name, ())):
+            if slaac_address(color.prefix, interface.macs[1]) not in usable.get(interface.name, ()):
                 yield f"{nic.name}: no usable address in {color.prefix} ({color.name}); is the leaf advertising it?"

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from ailb_gen.ailb_host.files import slaac_address
 from ailb_gen.layout import HOST_FILE, SCRIPT
 from tests.ailb_host.servers import oldest_python, run
 from tests.conftest import need_tool
@@ -56,12 +57,14 @@ def server(root: Path) -> None:
     """Boot a server in this namespace: the NICs of the plan, with their MACs and an address of every color."""
     shutil.copytree(FILES, root, dirs_exist_ok=True)
     (root / "proc").symlink_to("/proc")
+    # The one of before shows the interfaces of another namespace.
+    sh("mount -t sysfs sysfs /sys")
     for number, nic in enumerate(json.loads((root / HOST_FILE).read_text("utf-8"))["nics"]):
         name = nic["name"]
         sh(f"ip link add {name} address {nic['mac']} type veth peer name leaf{number}; ip link set leaf{number} up")
         sh(f"sysctl -q net.ipv6.conf.{name}.accept_dad=0; ip link set {name} up")
         for color in nic["colors"]:
-            sh(f"ip address add {ipaddress.IPv6Network(color['prefix'])[7]}/64 dev {name}")
+            sh(f"ip address add {slaac_address(ipaddress.IPv6Network(color['prefix']), nic['mac'])}/64 dev {name}")
 
 
 def setup(root: Path, *words: str) -> Answer:
@@ -187,7 +190,8 @@ def damaged(root: Path) -> dict[str, list[Answer]]:
     # The kernel deletes the routes of a link that goes down.
     sh("ip link set eth0_gpu down; ip link set eth0_gpu up; ip address add fd12:3456:789a:1041::7/64 dev eth0_gpu")
     found["link"] = [setup(root, "--verify"), setup(root)]
-    sh("ip address flush dev eth1_gpu scope global; ip address add fd12:3456:789a:1082::7/64 dev eth1_gpu")
+    own = slaac_address(ipaddress.IPv6Network("fd12:3456:789a:1082::/64"), ETH1)
+    sh(f"ip address flush dev eth1_gpu scope global; ip address add {own}/64 dev eth1_gpu")
     found["address"] = [setup(root, "--verify")]
     return found
 
