@@ -191,9 +191,9 @@ def test_what_is_kept_of_all_switches_is_limited(
     targets: Mapping[str, Target], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Those that there is no room for are errors of their own; of switches that are not picked, no change is kept."""
-    monkeypatch.setattr(planning, "Kept", lambda: Kept(300_000))
+    monkeypatch.setattr(planning, "Kept", lambda: Kept(150_000))
     monkeypatch.setattr(planning, "OWN_BYTES", 0)
-    monkeypatch.setattr(planning, "PER_BYTE", 20)
+    monkeypatch.setattr(planning, "PER_BYTE", 26)
     vlans = "".join(f"vn9{number} {{ description x; }}\n" for number in range(500))
     hostile: dict[str, Any] = {
         name.replace("-", "_"): Fake(f"{running(name)} vlans {{ {vlans} }}", ALL) for name in lab.NAMES
