@@ -24,13 +24,15 @@ from ailb_gen.render.environment import Templates
 POD_INTERFACE = "eth0"
 OF_SERVERS = ("NCCL_SOCKET_FAMILY", LIBRARIES)
 PREFIX = "nvidia.com"
-# Names of objects are DNS labels (RFC 1123) of at most 63 characters, suffixes included.
+# Names of objects are DNS labels (RFC 1123) of at most 63 characters, suffixes included; the MPI Operator adds some
+# to that of a job, and names a Service after it, which begins with a letter (RFC 1035).
 LABEL = 40
 
 
 def dns_label(name: str) -> str:
-    """Return a name as part of an object's name: lower-case letters, digits and `-`."""
-    return re.sub(r"[^a-z0-9]+", "-", name.lower())[:LABEL].strip("-")
+    """Return a name as the beginning of an object's name: a lower-case letter, then letters, digits and `-`."""
+    first = "" if name[:1].isalpha() else "fabric-"
+    return re.sub(r"[^a-z0-9]+", "-", first + name.lower())[:LABEL].strip("-")
 
 
 def kubernetes_objects(design: Design, request: JobRequest) -> str:
@@ -47,6 +49,7 @@ def kubernetes_objects(design: Design, request: JobRequest) -> str:
         "config": config,
         "prefix": PREFIX,
         "resources": _resources(config),
+        "attachments": _attachments(config),
         "networks": {nic.rail: _network(config, nic.rail) for nic in config.nics},
         "environment": environment | {SOCKET_NAMES: POD_INTERFACE},
         "libraries": dict(config.environment).get(LIBRARIES, ""),
@@ -56,9 +59,18 @@ def kubernetes_objects(design: Design, request: JobRequest) -> str:
         "repeats": request.repeats,
         "image": request.image,
         "workers": len(servers),
-        "hosts": [] if servers == job_servers(design) else [one.name.lower() for one in servers],
+        "hosts": [] if servers == job_servers(design) else [_node(one.name) for one in servers],
     }
     return Templates().render("jobs/kubernetes.yaml.j2", design.name, values)
+
+
+def _node(server: str) -> str:
+    """Return the name that a server has as a node. Raises UsageError for one that no node can have (RFC 1123)."""
+    name = server.lower()
+    if not all(re.fullmatch(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?", part) for part in name.split(".")):
+        reason = "a node of Kubernetes has letters, digits and '-', and no '-' at the end"
+        raise UsageError(f"--limit picks {server}, and {reason}; export without --limit, or rename the server")
+    return name
 
 
 def _same(servers: Sequence[DesignServer]) -> HostConfig:
@@ -83,6 +95,12 @@ def _resources(config: HostConfig) -> str:
         for nic in config.nics
     ]
     return json.dumps({"resourceList": rows}, indent=2)
+
+
+def _attachments(config: HostConfig) -> str:
+    """Return the networks of a pod. As JSON: the short form, `rail0@gpu0_eth`, has no `_` in names of interfaces."""
+    rows = [json.dumps({"name": f"rail{nic.rail}", "interface": nic.name}) for nic in config.nics]
+    return "[\n  " + ",\n  ".join(rows) + "\n]"
 
 
 def _network(config: HostConfig, rail: int) -> str:

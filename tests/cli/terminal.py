@@ -36,6 +36,8 @@ VARYING: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     # How long a lab took, and how much room the kernel had.
     (r"\bafter [0-9]+\.[0-9] s\b", "after 0.0 s"),
     (r"^(?:\x1b\[1m)?note: net\.ipv6\.neigh\..*\n(?:    .*\n)*", ""),
+    # Whether an earlier run compiled the engine.
+    (r"^.*\bcompiling the engine: .*\n", ""),
     # Whether the machine is fast enough, how long packets were lost, and how many bytes routers sent besides.
     (r"^.*this machine sent [0-9]+(?:\x1b\[0m)?\n", ""),
     (r"(?<=\x1b\[33m) +[0-9]{3,}(?:\.[0-9])?(?=\x1b\[0m)", lambda found: "0".rjust(len(found[0]))),

@@ -98,6 +98,7 @@ LOOKS = (
     Case("plan-brief", f"plan {INVENTORY} --brief --limit spines"),
     Case("drift", f"drift {INVENTORY}", 1),
     Case("verify", f"verify {INVENTORY}"),
+    Case("accept", f"accept {INVENTORY} --ping none --job none"),
     Case("collect", "collect fabric.yaml -i inventory -o collected"),
     Case("deploy-dry-run", f"deploy --dry-run {PUSH}"),
     Case("rollback-nothing", f"rollback {PUSH}", 2),

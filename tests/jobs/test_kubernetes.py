@@ -93,10 +93,10 @@ def test_a_rail_has_a_resource_and_a_network(jvd: Design) -> None:
     plugin = json.loads(found["ConfigMap", "jvd-device-plugin"]["data"]["config.json"])
     resources = {f"{row['resourcePrefix']}/{row['resourceName']}": row for row in plugin["resourceList"]}
     worker = pods_of(found["MPIJob", "jvd-nccl-tests"])[1]
-    networks = worker["metadata"]["annotations"]["k8s.v1.cni.cncf.io/networks"].split(", ")
+    networks = json.loads(worker["metadata"]["annotations"]["k8s.v1.cni.cncf.io/networks"])
     limits = worker["spec"]["containers"][0]["resources"]["limits"]
     nics = jvd.servers[0].config.nics
-    assert networks == [f"rail{nic.rail}@{nic.name}" for nic in nics]
+    assert networks == [{"name": f"rail{nic.rail}", "interface": nic.name} for nic in nics]
     assert limits == {"nvidia.com/gpu": 8} | dict.fromkeys(resources, 1)
     for nic in nics:
         network = found["NetworkAttachmentDefinition", f"rail{nic.rail}"]
@@ -144,6 +144,14 @@ def test_the_launcher_runs_the_program_on_every_gpu(text: str, tmp_path: Path) -
     assert "LD_LIBRARY_PATH=/opt/cuda lib:/usr/local/lib" in environment
 
 
+def test_kubernetes_changes_no_directory_of_libraries() -> None:
+    """It replaces `$(NAME)` and `$$` in arguments."""
+    text = SMALL + "nccl: {environment: {LD_LIBRARY_PATH: '/opt/$(HOME)/$$'}}\n"
+    job = objects(design_of(text), JobRequest())["MPIJob", "small-nccl-tests"]
+    first = pods_of(job)[0]["spec"]["containers"][0]["args"][0].splitlines()[0]
+    assert first.replace("$$", "$").endswith("'/opt/$(HOME)/$$'")
+
+
 def test_files_of_the_server_are_there_where_they_are_read() -> None:
     for text, names in (("", set()), ("nccl: {gid_index: found}\n", {"/usr/local/sbin/ailb-host", "/etc/ailb"})):
         worker = pods_of(objects(design_of(SMALL + text), JobRequest())["MPIJob", "small-nccl-tests"])[1]["spec"]
@@ -179,6 +187,14 @@ def test_pods_run_on_the_servers_that_are_chosen(jvd: Design) -> None:
     assert job["spec"]["mpiReplicaSpecs"]["Worker"]["replicas"] == 2
 
 
+@pytest.mark.parametrize("pattern", ["gpu_{n}", "gpu{n}-", "gpu{n}."])
+def test_servers_that_cannot_be_nodes_are_not_chosen_by_name(pattern: str) -> None:
+    named = design_of(SMALL.replace("servers: 2", f"servers: {{count: 2, name: '{pattern}'}}"))
+    assert objects(named, JobRequest())
+    with pytest.raises(UsageError, match=r"--limit picks .* a node of Kubernetes has"):
+        kubernetes_objects(named, JobRequest(patterns=("*1*",)))
+
+
 def test_servers_of_other_kinds_are_no_workers_of_one_job() -> None:
     with pytest.raises(UsageError, match="slim1 and full1 differ in names of NICs, rails or variables; choose"):
         kubernetes_objects(design_of(KINDS), JobRequest())
@@ -189,4 +205,5 @@ def test_servers_of_other_kinds_are_no_workers_of_one_job() -> None:
 
 def test_names_of_objects_are_dns_labels() -> None:
     assert dns_label("Pod_7.East-") == "pod-7-east"
+    assert dns_label("7-east") == "fabric-7-east"
     assert len(dns_label("a" * 63) + "-device-plugin") <= 63
