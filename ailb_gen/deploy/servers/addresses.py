@@ -20,7 +20,7 @@ from ailb_gen.network.model import speed_text
 MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
 # Letters of the longest address, and some more; of the name of an interface, and its end.
 LONGEST, IFNAMSIZ = 64, 16
-# Seconds, as the kernel writes "forever"; Mbit/s of a link whose speed it does not know.
+# Seconds, as the kernel writes "forever"; Mbit/s of an unknown speed.
 FOREVER = 0xFFFFFFFF
 SPEED = re.compile(r"-|-1|[0-9]{1,10}")
 # Advertisements that may be lost before a leaf counts as silent.
@@ -118,7 +118,7 @@ def read_hardware(lines: Iterable[str]) -> dict[str, NicHardware]:
         nic, speed, driver, firmware = line.split(" ", 3)
         if SPEED.fullmatch(speed) is None:
             raise ValueError("a speed that is none")
-        # The link is down, or nobody knows: -1, or, as an old kernel writes it, 4294967295.
+        # -1: the link is down, or its speed is unknown; an old kernel writes 4294967295.
         mbps = int(speed) if speed.isdecimal() and int(speed) < FOREVER else None
         found[nic] = NicHardware(mbps, driver.strip("-"), firmware.strip().strip("-")[:LONGEST])
     return found

@@ -169,6 +169,9 @@ def test_speed_driver_and_firmware(
             NIC: NicHardware(200_000, "mlx5_core", "28.39.1002"),
             "gpu1_eth": NicHardware(None, "", ""),
         }
+        assert observe(shared_server, expected).functions == frozenset()
+        (tmp_path / "class/net/gpu0_v0/device/physfn").mkdir(parents=True)
+        assert observe(shared_server, expected).functions == {"gpu0_v0"}
         (speed,) = speeds("h", fast, observe(shared_server, expected).hardware)
     assert speed.message == f"{NIC}: the link has 200 Gbit/s, the leaf's port 400g; check NIC, cable and optics"
 
