@@ -268,3 +268,27 @@ def test_stale_addresses_are_removed_but_not_under_traffic(script: Path, namespa
     run(*ip, "addr", "del", "fc00:9::3/64", "dev", "gpu1_eth")
     namespace.script(script, "verify")
     assert namespace.script(script, "apply", "--flush-stale").stdout == ""
+
+
+# Where the drivers of NVIDIA, Broadcom and AMD count the packets of RDMA.
+RDMA_PACKETS = ("counters/port_xmit_packets", "hw_counters/rx_pkts", "hw_counters/tx_rdma_ucast_pkts")
+
+
+@pytest.mark.parametrize("counter", RDMA_PACKETS)
+def test_packets_of_rdma_are_traffic(script: Path, namespace: Namespace, tmp_path: Path, counter: str) -> None:
+    address = ("addr", "add", "fc00:9::1/64", "dev", "gpu0_eth", "nodad", "valid_lft", "900", "preferred_lft", "800")
+    run(namespace.ip, "-n", namespace.name, *address)
+    for nic in namespace.config.nics:
+        (tmp_path / nic.name).mkdir()
+        (tmp_path / nic.name / "address").write_text(f"a0:88:c2:3b:00:{nic.index + 1:02x}\n", encoding="utf-8")
+    file = tmp_path / "gpu0_eth/device/infiniband/rdma0/ports/1" / counter
+    file.parent.mkdir(parents=True)
+    file.write_text("7\n", encoding="utf-8")
+    text = script.read_text(encoding="utf-8").replace("/sys/class/net/", f"{tmp_path}/")
+    assert "sleep 1" in text
+    busy = tmp_path / "ailb-net"
+    busy.write_text(text.replace("sleep 1", f"echo 1007 >{file}"), encoding="utf-8")
+    busy.chmod(0o755)
+    kept = namespace.script(busy, "apply", "--flush-stale", check=False)
+    assert (kept.returncode, kept.stdout) == (1, "ailb-net: gpu0_eth: to be removed: fc00:9::1/64\n")
+    assert "nothing is removed: 1000 packets in a second" in kept.stderr

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ class Server:
 
     def __init__(self, root: Path, script: Path, nics: tuple[HostNic, ...], vendor: str) -> None:
         self.root, self.nics, self.vendor = root, nics, vendor
+        self.shell: Sequence[str] = ("/bin/sh",)
         self.script = root / "ailb-qos"
         text = script.read_text(encoding="utf-8")
         self.script.write_text(text.replace("/sys/", f"{root}/sys/"), encoding="utf-8")
@@ -86,9 +88,8 @@ class Server:
 
     def run(self, *words: str) -> tuple[int, str, list[str]]:
         env = {"PATH": f"{self.root}/bin:{self.root}/base"}
-        done = subprocess.run(
-            ["/bin/sh", str(self.script), *words], capture_output=True, text=True, check=False, env=env, timeout=60
-        )
+        command = [*self.shell, str(self.script), *words]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=env, timeout=60)
         return done.returncode, done.stdout, done.stderr.splitlines()
 
 
@@ -104,10 +105,73 @@ def server(tree: Path, tmp_path: Path) -> Callable[[str], Server]:
     host = example("lab").servers[0]
     base = tmp_path / "base"
     base.mkdir()
-    for program in ("awk", "cat", "grep", "sed"):
+    for program in ("awk", "cat", "grep", "sed", "timeout"):
         (base / program).symlink_to(f"/usr/bin/{program}")
     script = tree / "servers" / host.name / "usr/local/sbin/ailb-qos"
     return lambda vendor: Server(tmp_path, script, host.config.nics, vendor)
+
+
+# An awk, and a shell.
+PROGRAMS_OF = (("mawk", "dash"), ("gawk", "bash", "--posix"), ("busybox", "busybox", "sh"))
+
+
+@pytest.mark.parametrize("vendor", ["nvidia", "thor2", "amd"])
+@pytest.mark.parametrize(
+    "programs", [programs for programs in PROGRAMS_OF if all(map(shutil.which, programs[:2]))], ids=" ".join
+)
+def test_other_shells_and_awks_of_this_machine_do_the_same(
+    server: Callable[[str], Server], programs: tuple[str, ...], vendor: str
+) -> None:
+    host = server(vendor)
+    awk, shell, *words = programs
+    host.shell = (str(shutil.which(shell)), *words)
+    program = host.root / "base/awk"
+    program.unlink()
+    program.symlink_to(str(shutil.which(awk)))
+    code, _, problems = host.run()
+    assert (code, problems) == (0, [])
+    assert host.run("verify") == (0, "", [])
+    host.restart()
+    code, _, problems = host.run("verify")
+    assert code == 1
+    assert {line.split()[1] for line in problems} == {nic.name for nic in host.nics}
+
+
+def test_a_program_that_hangs_on_one_nic_is_named_and_the_other_nics_are_set(server: Callable[[str], Server]) -> None:
+    host = server("nvidia")
+    text = host.script.read_text(encoding="utf-8")
+    assert "timeout -k 2 10 " in text
+    host.script.write_text(text.replace("timeout -k 2 10 ", "timeout -k 0.2 1 "), encoding="utf-8")
+    first, last = host.nics[0], host.nics[-1]
+    tool = host.root / "bin/mlnx_qos"
+    hanging = f"trap '' TERM\n[ $2 != {first.name} ] || /usr/bin/sleep 60\n"
+    tool.write_text(tool.read_text(encoding="utf-8").replace("exec", f"{hanging}exec"), encoding="utf-8")
+    code, _, problems = host.run()
+    told = f"ailb-qos: this does not end: mlnx_qos -i {first.name}"
+    assert (code, problems[-1]) == (1, f"ailb-qos: {first.name} ({first.rdma}): not set completely")
+    assert f"{told} --trust dscp --pfc {MASK}" in problems
+    code, _, problems = host.run("verify")
+    assert (code, problems[-1]) == (1, f"ailb-qos: {first.name} ({first.rdma}): cannot be read; is its driver loaded?")
+    assert told in problems
+    assert not [line for line in problems if last.name in line], "it was set all the same"
+
+
+@pytest.mark.parametrize("vendor", ["broadcom", "amd"])
+def test_nothing_is_left_in_configfs_where_a_nic_fails_or_the_program_is_ended(
+    server: Callable[[str], Server], vendor: str
+) -> None:
+    host = server(vendor)
+    for nic in host.nics:
+        (host.root / TOS.format(rdma=nic.rdma)).unlink()
+        (host.root / TOS.format(rdma=nic.rdma)).mkdir()
+    code, _, problems = host.run()
+    assert code == 1
+    assert f"ailb-qos: {host.nics[0].name} ({host.nics[0].rdma}): not set completely" in problems
+    assert list((host.root / "sys/kernel/config").glob("*/*")) == []
+    text = host.script.read_text(encoding="utf-8")
+    host.script.write_text(text.replace("| write_files", "| kill -TERM $$ && write_files"), encoding="utf-8")
+    assert host.run()[0] == 143
+    assert list((host.root / "sys/kernel/config").glob("*/*")) == []
 
 
 def must(nic: HostNic, setting: str, found: str, expected: str) -> str:

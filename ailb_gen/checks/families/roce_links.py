@@ -168,7 +168,7 @@ LINKS = Check(
 )
 HOSTS = Check(
     "AILB708",
-    "ailb-qos gives every NIC the DSCP, PFC priority, CNP and ECN settings of the intent and of its leaf",
+    "ailb-qos gives every NIC the DSCP, PFC priority and CNP settings of the intent and of its leaf",
     "ailb-qos sets something else than the intent, or than the NIC's leaf",
     "Packets with another DSCP are in no lossless class; a NIC without PFC overruns its leaf.",
     REPAIR,

@@ -20,8 +20,9 @@ from ailb_gen.network.model import speed_text
 MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
 # Letters of the longest address, and some more; of the name of an interface, and its end.
 LONGEST, IFNAMSIZ = 64, 16
-# Seconds, as the kernel writes "forever".
+# Seconds, as the kernel writes "forever"; Mbit/s of an unknown speed.
 FOREVER = 0xFFFFFFFF
+SPEED = re.compile(r"-|-1|[0-9]{1,10}")
 # Advertisements that may be lost before a leaf counts as silent.
 LOST = 3
 FLUSH = "run: ailb-net apply --flush-stale; if it comes back, a leaf advertises it"
@@ -115,8 +116,10 @@ def read_hardware(lines: Iterable[str]) -> dict[str, NicHardware]:
     found = {}
     for line in lines:
         nic, speed, driver, firmware = line.split(" ", 3)
-        # -1: the link is down.
-        mbps = int(speed) if speed.isdecimal() and len(speed) < LONGEST else None
+        if SPEED.fullmatch(speed) is None:
+            raise ValueError("a speed that is none")
+        # -1: the link is down, or its speed is unknown; an old kernel writes 4294967295.
+        mbps = int(speed) if speed.isdecimal() and int(speed) < FOREVER else None
         found[nic] = NicHardware(mbps, driver.strip("-"), firmware.strip().strip("-")[:LONGEST])
     return found
 

@@ -331,4 +331,5 @@ def objects(text: str) -> list[dict[str, Any]]:
     rows = json.loads(text)
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise TypeError("not a list of objects")
-    return rows
+    # Old versions of ip print {} instead of what they leave out.
+    return [row for row in rows if row]

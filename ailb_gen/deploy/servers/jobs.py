@@ -67,13 +67,14 @@ def expected_jobs(profile: ServerProfile) -> ExpectedJobs:
 class PlugIn:
     """NCCL's plug-in on a server: its path and SHA-256, empty when it is not there, and what it lacks.
 
-    `missing` are the libraries that its loader does not find. `rdma_devices` is the number of the server's devices.
+    `missing` are the libraries that its loader does not find. `rdma_devices` is the number of the server's devices,
+    None where nothing was asked.
     """
 
     path: str = ""
     digest: str = ""
     missing: tuple[str, ...] = ()
-    rdma_devices: int = 0
+    rdma_devices: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +90,10 @@ class Assignment:
 def read_plug_in(lines: Iterable[str]) -> PlugIn:
     """Read the lines `KEY VALUE` of the probe. Raises ValueError."""
     rows = [line.partition(" ")[::2] for line in lines]
+    if not rows:
+        return PlugIn()
     values = {key: value for key, value in rows if key != "missing"}
-    digest, devices = values.get("digest", ""), values.get("rdma", "0")
+    digest, devices = values.get("digest", ""), values.get("rdma", "")
     if (digest and DIGEST.fullmatch(digest) is None) or not (devices.isdecimal() and len(devices) < 6):
         raise ValueError("not the description of a plug-in")
     missing = tuple(value[:SHOWN] for key, value in rows if key == "missing")

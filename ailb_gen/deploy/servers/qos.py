@@ -7,25 +7,27 @@ from ailb_gen.checks import subjects as about
 from ailb_gen.checks.model import Finding
 from ailb_gen.deploy.switch_state import deviation
 
-DIFFERENCE = re.compile(r"ailb-qos: ((?:([\w.-]{1,15})(?: \([\w.-]+\))?: )?[ -~]{1,300})")
+# Of a long line, or one with other letters, the beginning.
+DIFFERENCE = re.compile(r"ailb-qos: ((?:([\w.-]{1,15})(?: \([\w.-]+\))?: )?[ -~]{1,300})", re.ASCII)
 EXIT = re.compile(r"exit (\d{1,3})")
-# `timeout` ends a program with this code.
-ENDED = 124
+# All is right, there are differences, a program is missing; and the code with which `timeout` ends a program.
+CODES, ENDED = (0, 1, 3), 124
 
 
 def read_qos(lines: Iterable[str]) -> tuple[tuple[str, str], ...]:
     """Read what `ailb-qos verify` said, then `exit CODE`: NICs, empty for all, and differences. Raises ValueError.
 
-    Nothing was said where the script is not there, or is one without the verb.
+    What it said is not all when it was ended, or failed in another way: this is told, too.
     """
-    *said, last = lines or ["exit 0"]
-    code = EXIT.fullmatch(last)
-    if code is None:
+    *said, last = lines or [""]
+    exited = EXIT.fullmatch(last)
+    if exited is None:
         raise ValueError("not the exit code of ailb-qos")
-    found = tuple((one[2] or "", one[1]) for one in map(DIFFERENCE.fullmatch, said) if one is not None)
-    if int(code[1]) and not found:
-        reason = "does not end" if int(code[1]) == ENDED else f"fails with exit code {code[1]}"
-        found = (("", f"ailb-qos verify {reason}; run it on the server"),)
+    code = int(exited[1])
+    found = tuple((one[2] or "", one[1]) for one in map(DIFFERENCE.match, said) if one is not None)
+    if code not in CODES or (code and not found):
+        reason = "does not end" if code == ENDED else f"fails with exit code {code}"
+        found += (("", f"ailb-qos verify {reason}; run it on the server"),)
     return found
 
 

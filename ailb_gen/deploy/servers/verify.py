@@ -24,7 +24,7 @@ from ailb_gen.deploy.servers.addresses import (
     read_interfaces,
     speeds,
 )
-from ailb_gen.deploy.servers.files import HostFile, Tree, lines_of, objects, sections, unpack, whole
+from ailb_gen.deploy.servers.files import HOSTILE, WAYS, HostFile, Tree, lines_of, objects, sections, unpack, whole
 from ailb_gen.deploy.servers.jobs import (
     Assignment,
     ExpectedJobs,
@@ -57,6 +57,7 @@ PARTS = (
     "route",
     "sysctl",
     "nic",
+    "functions",
     "plugin",
     "environment",
     "qos",
@@ -156,7 +157,7 @@ class ObservedServer:
 
     An answer is the querying address, empty when there is none, and whether the gateway replied; answers are found
     by the words of the question. Rules and routes are tuples: numbers that a host chooses can all have one hash.
-    `interfaces` are all of the host's, `hardware` that of the NICs.
+    `interfaces` are all of the host's, `hardware` that of the NICs, `functions` the virtual functions (SR-IOV).
     """
 
     way: str
@@ -168,6 +169,7 @@ class ObservedServer:
     answers: Mapping[str, tuple[str, bool]]
     interfaces: Mapping[str, HostInterface] = field(default_factory=dict)
     hardware: Mapping[str, NicHardware] = field(default_factory=dict)
+    functions: frozenset[str] = frozenset()
     plug_in: PlugIn = field(default_factory=PlugIn)
     assignments: tuple[Assignment, ...] = ()
     qos: tuple[tuple[str, str], ...] = ()
@@ -186,7 +188,20 @@ def observe(server: ServerConnection, expected: ExpectedServer) -> ObservedServe
     lines += [f"nic {nic}" for nic in expected.ports]
     lines += [f"library {expected.jobs.words}"] if expected.jobs.library else []
     answer = ask(server, Phase.VERIFY, PROBE_S, "probe", FILE_BYTES, data="\n".join(lines))
-    return observed_of(server.name, answer)
+    observed = observed_of(server.name, answer)
+    lacking = next(_lacking(expected, observed), "")
+    if lacking:
+        raise DeviceError(server.name, Phase.VERIFY, f"the host's answer says nothing about {lacking}", HOSTILE)
+    return observed
+
+
+def _lacking(expected: ExpectedServer, observed: ObservedServer) -> Iterator[str]:
+    """Yield what a host was asked and does not tell: it would pass for what is right."""
+    yield from (f"the hardware of {nic}" for nic in expected.ports if nic not in observed.hardware)
+    seen = (nic for nic in expected.ports if nic in observed.nics)
+    yield from (f"the addresses of {nic}" for nic in seen if nic not in observed.interfaces)
+    if expected.jobs.library and observed.plug_in.rdma_devices is None:
+        yield "NCCL's plug-in"
 
 
 def observed_of(name: str, answer: ScriptAnswer) -> ObservedServer:
@@ -194,7 +209,7 @@ def observed_of(name: str, answer: ScriptAnswer) -> ObservedServer:
     parts = sections(name, answer, PARTS)
     try:
         return ObservedServer(
-            way=parts["way"].strip(),
+            way=WAYS[WAYS.index(parts["way"].strip())],
             tree=unpack(name, parts["files"]),
             nics={
                 str(nic["ifname"]): (whole(nic["mtu"]), nic["operstate"] != "DOWN") for nic in objects(parts["link"])
@@ -205,6 +220,7 @@ def observed_of(name: str, answer: ScriptAnswer) -> ObservedServer:
             answers=dict(_answer(line) for line in lines_of(name, parts["ping"])),
             interfaces=read_interfaces(objects(parts["addr"])),
             hardware=read_hardware(lines_of(name, parts["nic"])),
+            functions=frozenset(lines_of(name, parts["functions"])),
             plug_in=read_plug_in(lines_of(name, parts["plugin"])),
             assignments=read_assignments(lines_of(name, parts["environment"])),
             qos=read_qos(lines_of(name, parts["qos"])),
@@ -261,8 +277,11 @@ def compare(name: str, expected: ExpectedServer, observed: ObservedServer) -> tu
 
 def beyond_push(name: str, expected: ExpectedServer, observed: ObservedServer) -> tuple[Finding, ...]:
     """Compare what no push changes: other addresses, MACs and speeds, NCCL's plug-in, variables of other files."""
+    # A virtual function hears the leaf of its NIC, and has addresses of its own MAC, and GIDs of its own.
+    others = observed.functions - set(expected.ports)
+    interfaces = {nic: one for nic, one in observed.interfaces.items() if nic not in others}
     parts = (
-        addresses(name, expected.ports, observed.interfaces),
+        addresses(name, expected.ports, interfaces),
         speeds(name, expected.ports, observed.hardware),
         plug_in(name, expected.jobs, observed.plug_in),
         contradictions(name, expected.jobs, observed.assignments),

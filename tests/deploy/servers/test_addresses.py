@@ -169,18 +169,24 @@ def test_speed_driver_and_firmware(
             NIC: NicHardware(200_000, "mlx5_core", "28.39.1002"),
             "gpu1_eth": NicHardware(None, "", ""),
         }
+        assert observe(shared_server, expected).functions == frozenset()
+        (tmp_path / "class/net/gpu0_v0/device/physfn").mkdir(parents=True)
+        assert observe(shared_server, expected).functions == {"gpu0_v0"}
         (speed,) = speeds("h", fast, observe(shared_server, expected).hardware)
     assert speed.message == f"{NIC}: the link has 200 Gbit/s, the leaf's port 400g; check NIC, cable and optics"
 
 
 def test_hardware_that_is_not_known() -> None:
-    found = read_hardware([f"{NIC} -1 mlx5_core 28.39.1002 (MT_0000000838)", "gpu1_eth 100000 - -"])
+    found = read_hardware([f"{NIC} -1 mlx5_core 28.39.1002 (MT_0000000838)", "gpu1_eth 100000 - -", "c 4294967295 e -"])
     assert found == {
         NIC: NicHardware(None, "mlx5_core", "28.39.1002 (MT_0000000838)"),
         "gpu1_eth": NicHardware(100_000, "", ""),
+        "c": NicHardware(None, "e", ""),
     }
     with pytest.raises(ValueError, match="unpack"):
         read_hardware(["x"])
+    with pytest.raises(ValueError, match="speed"):
+        read_hardware([f"{NIC} {PREFIX} fc00:1:1:2::1 {OWN} yes"])
 
 
 @pytest.mark.parametrize(

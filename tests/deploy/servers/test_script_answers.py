@@ -17,17 +17,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ailb_gen.addresses import Prefix
+from ailb_gen.addresses import Prefix, address_text, eui64
 from ailb_gen.deploy.artifacts import collect_host
 from ailb_gen.deploy.servers.files import MAX_FILES, MAX_WIDE
 from ailb_gen.deploy.servers.script import status
 from ailb_gen.deploy.servers.ssh import SHORT_ANSWER, ScriptAnswer, ServerConnection
-from ailb_gen.deploy.servers.verify import ExpectedRoute, ExpectedServer, beyond_push, observe, verify
+from ailb_gen.deploy.servers.verify import (
+    PARTS,
+    ExpectedRoute,
+    ExpectedServer,
+    beyond_push,
+    compare_all,
+    observe,
+    verify,
+)
 from ailb_gen.deploy.switch_driver import DeviceError, Phase
 from ailb_gen.hosts.text import MAX_BYTES
 from tests.deploy.servers.steps import probe_text
 
 NAME = "gpu-1"
+MAC = "a0:88:c2:3b:00:01"
 GOOD = "etc/netplan/60-ailb-gpu.yaml"
 NOTHING = ExpectedServer({}, {}, (), (), (), {})
 STATUS = {
@@ -211,6 +220,95 @@ def test_any_number_of_addresses_is_some_findings(expected: ExpectedServer) -> N
     assert time.process_time() - before < 5
     assert len(found) == 1001
     assert found[-1].message.endswith("; 13,999 more findings")
+
+
+def right(expected: ExpectedServer) -> dict[str, str]:
+    """Return the sections of a server that has all that is expected."""
+    own = {(nic, prefix): prefix.value | eui64(MAC) for nic, port in expected.ports.items() for prefix in port.prefixes}
+    rows = {
+        "link": [{"ifname": nic, "mtu": mtu, "operstate": "UP"} for nic, mtu in expected.mtus.items()],
+        "addr": [{"ifname": nic, "address": MAC, "addr_info": [
+            {"family": "inet6", "local": address_text(own[one]), "prefixlen": 64, "scope": "global", "dynamic": True}
+            for one in own if one[0] == nic
+        ]} for nic in expected.ports],
+        "rule": [
+            {"priority": one.priority, "src": address_text(one.source.value), "srclen": 64, "table": str(one.table)}
+            for one in expected.rules
+        ],
+        "route": [
+            {"dst": str(one.to) if one.to.length else "default", "dev": one.nic, "table": str(one.table)}
+            | ({"gateway": address_text(one.gateway)} if one.gateway is not None else {})
+            for one in expected.routes
+        ],
+    }  # fmt: skip
+    files = "".join(
+        f"= {one.mode:x} 0 0 {path}\n{base64.encodebytes(one.content).decode()}" for path, one in expected.tree.items()
+    )
+    lines = {
+        "sysctl": [f"{key} = {value}" for key, value in expected.sysctls.items()],
+        "nic": [f"{nic} 400000 mlx5_core 28.39.1002" for nic in expected.ports],
+        "ping": [f"{one.words} {address_text(own[one.nic, one.prefix])} yes" for one in expected.gateways],
+        "plugin": ["rdma 2", f"path /usr/lib/{expected.jobs.library}", f"digest {'a' * 64}"],
+    }
+    texts = {title: "\n".join(body) for title, body in lines.items()} | {"way": "ailb-net", "files": files.rstrip()}
+    return texts | {title: json.dumps(body) for title, body in rows.items()} | {"qos": "exit 0"}
+
+
+def outcome(expected: ExpectedServer, sections: dict[str, str]) -> str:
+    """Return the error, or the first finding, of an answer; empty where all is right."""
+    try:
+        found = compare_all(NAME, expected, observe(probed(**sections), expected))
+    except DeviceError as error:
+        return str(error)
+    return found[0].message if found else ""
+
+
+# Interfaces of a server that are nobody's business: containers, VLANs, management, virtual functions.
+OTHERS = {
+    "docker0": {"local": "172.17.0.1", "family": "inet", "prefixlen": 16, "scope": "global"},
+    "mgmt0": {"local": "10.0.0.7", "family": "inet", "prefixlen": 24, "scope": "global"},
+    "gpu0_eth.100": {"local": "2001:db8::7", "family": "inet6", "prefixlen": 64, "scope": "global"},
+    "eno1": {"local": "2001:db8:1::7", "family": "inet6", "prefixlen": 64, "scope": "global", "temporary": True},
+    "gpu0_eth_v0": {"local": "fc00:1:1:2:ff:fe00:7:1", "family": "inet6", "prefixlen": 64, "scope": "global"},
+}
+
+
+def test_a_right_server_has_no_findings_whatever_else_it_has(expected: ExpectedServer) -> None:
+    jobs = replace(expected.jobs, library="libnccl-net-x.so")
+    sections = right(replace(expected, jobs=jobs))
+    assert outcome(replace(expected, jobs=jobs), sections) == ""
+    # With NCCL_NET_PLUGIN=none nothing is asked, and nothing is told.
+    assert outcome(replace(expected, jobs=replace(jobs, library="")), sections | {"plugin": ""}) == ""
+    rows = json.loads(sections["addr"])
+    # `{}` is what an old ip prints instead of what it leaves out.
+    rows += [{}, *({"ifname": name, "address": MAC, "addr_info": [{}, one]} for name, one in OTHERS.items())]
+    there = sections | {"addr": json.dumps(rows)}
+    assert outcome(replace(expected, jobs=jobs), there | {"functions": "gpu0_eth_v0"}) == ""
+    assert "gpu0_eth_v0: fc00:1:1:2:ff:fe00:7:1 is in a prefix" in outcome(replace(expected, jobs=jobs), there)
+    # A host cannot hide a GPU port as a virtual function.
+    rows[0]["addr_info"].append(OTHERS["mgmt0"])
+    hidden = sections | {"addr": json.dumps(rows[:2]), "functions": "gpu0_eth\ngpu1_eth"}
+    assert "the IPv4 address 10.0.0.7/24 takes a GID" in outcome(replace(expected, jobs=jobs), hidden)
+
+
+# Where nothing is said nothing is wrong: no variables of other files, no virtual functions.
+SILENT = ("environment", "functions")
+
+
+@pytest.mark.parametrize("title", [title for title in PARTS[:-1] if title not in SILENT])
+def test_a_section_that_is_empty_nonsense_or_of_another_never_passes(expected: ExpectedServer, title: str) -> None:
+    expected = replace(expected, jobs=replace(expected.jobs, library="libnccl-net-x.so"))
+    sections = right(expected)
+    others = [sections.get(other, "") for other in PARTS[:-1] if other != title]
+    empty = ["", "[]", "[{}]", "{}", "null", "\x00\x01\x7f", "\u202e", "x" * 100_000, "[" * 5000]
+    for text in dict.fromkeys((*empty, *others)):
+        told = outcome(expected, sections | {title: text})
+        assert told, (title, text[:80])
+        assert told.isprintable()
+    for other in PARTS[:-1]:
+        if other != title:
+            swapped = sections | {title: sections.get(other, ""), other: sections[title]}
+            assert outcome(expected, swapped), (title, other)
 
 
 KEYS = st.sampled_from(["src", "dst", "dev", "mtu", "table", "ifname", "addr_info", "local"])

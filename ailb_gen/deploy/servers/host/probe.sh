@@ -45,6 +45,13 @@ hardware() { # NIC: its speed, driver and firmware, - for what is not known; vir
     printf '%s %s %s %s\n' "$1" "${speed:--}" "${driver:--}" "${firmware:--}"
 }
 
+functions() { # virtual functions of NICs
+    for path in /sys/class/net/*/device/physfn; do
+        nic=${path#/sys/class/net/}
+        [ ! -e "$path" ] || echo "${nic%%/*}"
+    done
+}
+
 plug_in() { # the file of NCCL's plug-in, directories with colons between
     echo "rdma $(find /sys/class/infiniband -mindepth 1 2>/dev/null | wc -l)"
     path=$(
@@ -73,9 +80,12 @@ assignments() {
 
 # How the NICs differ from what `ailb-qos` sets. Before it had verbs, it set them whatever it was told.
 roce() {
-    grep -q '^verify() {' /usr/local/sbin/ailb-qos 2>/dev/null || return 0
-    code=0
-    said=$(timeout 60 /usr/local/sbin/ailb-qos verify 2>&1 </dev/null) || code=$?
+    code=0 said=''
+    if grep -q '^verify() {' /usr/local/sbin/ailb-qos 2>/dev/null; then
+        said=$(timeout 60 /usr/local/sbin/ailb-qos verify 2>&1 </dev/null) || code=$?
+    elif [ -e /usr/local/sbin/ailb-qos ]; then
+        said='ailb-qos: it is of an older version, and cannot verify; generate and push the files again' code=1
+    fi
     [ -z "$said" ] || printf '%s\n' "$said" | head -n 1000
     echo "exit $code"
 }
@@ -102,6 +112,8 @@ probe() { # most bytes of a file; changes nothing
     printf '%s\n' "$asked" | sed -n 's/^sysctl //p' | xargs -r sysctl -e -- 2>/dev/null || :
     echo '== nic'
     printf '%s\n' "$asked" | sed -n 's/^nic //p' | while read -r nic; do hardware "$nic"; done
+    echo '== functions'
+    functions
     echo '== plugin'
     printf '%s\n' "$asked" | sed -n 's/^library //p' | while read -r name folders; do plug_in "$name" "$folders"; done
     echo '== environment'
