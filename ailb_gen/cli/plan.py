@@ -249,7 +249,17 @@ def show_waves(found: Plan, impact: PushImpact | None = None) -> None:
     echo_table("Waves", ("wave", "name", "devices", "commands", *more), rows)
     if impact is not None:
         echo(*_while_away(impact, [wave.name for wave in found.waves]))
+    if found.cut:
+        cut = dict(found.cut)
+        which = _numbered([str(number) for number, wave in enumerate(found.waves, 1) if wave.name in cut])
+        one, other = found.cut[0][1]
+        text = f"after {which}: no path between {one} and {other}: the old and the new configuration are not compatible"
+        echo(*((line, Style.FAIL) for line in fill(text, prose_width()).split("\n")))
     typer.echo("")
+
+
+def _numbered(numbers: Sequence[str]) -> str:
+    return f"waves {', '.join(numbers)}" if len(numbers) > 1 else f"wave {numbers[0]}"
 
 
 def _touched(impact: PushImpact, names: Iterable[str]) -> tuple[object, ...]:
@@ -271,6 +281,5 @@ def _while_away(impact: PushImpact, waves: Sequence[str]) -> Iterator[tuple[str,
             text = f"{counted(lost, 'pair')} lost, load of links up to {load:.2f} times as high"
             seen.setdefault((text, Style.FAIL if lost else None), []).append(str(number))
     for (text, style), numbers in seen.items():
-        which = f"waves {', '.join(numbers)}" if len(numbers) > 1 else f"wave {numbers[0]}"
-        lines = fill(f"traffic while the spines of {which} are away: {text}", prose_width()).split("\n")
+        lines = fill(f"traffic while the spines of {_numbered(numbers)} are away: {text}", prose_width()).split("\n")
         yield from ((line, style) for line in lines)

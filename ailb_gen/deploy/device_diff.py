@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from ailb_gen.addresses import address_text
 from ailb_gen.deploy.ownership import digest, fingerprint
 from ailb_gen.deploy.resource_limits import ONE_AT_A_TIME
 from ailb_gen.deploy.servers.files import Tree
@@ -210,7 +211,7 @@ def switch_diff(
     """
     # The configuration last: of each device the last answer is what memory is kept for.
     found, wrong = bgp_sessions(switch), alarms(switch)
-    up = frozenset(peer.interface for peer in found if peer.up)
+    peers = [peer.interface or peer.address for peer in found if peer.up]
     del found
     text = switch.running()
     target = source(switch, text)
@@ -219,6 +220,10 @@ def switch_diff(
     # Only where it matters: it is one question more to every switch.
     blocks = any(isinstance(edit, Edit) and edit.block for edit in seen.compact_edits)
     first = blocks and not any(one.log.startswith(MARK) for one in switch.commits())
+    # A static neighbor is shown without its interface.
+    neighbors = (one for group in seen.before.groups for one in group.neighbors)
+    static = {address_text(one.address): one.interface for one in neighbors if one.address is not None}
+    up = frozenset(static.get(peer, peer) for peer in peers)
     return replace(seen, up=up, alarms=wrong, first=first)
 
 

@@ -103,7 +103,7 @@ def _digest(value: object) -> str:
 
 def plan_json(plan: Plan, impact: PushImpact) -> str:
     """Return a plan as JSON for other programs, as `docs/deploy.md` describes it; secrets are replaced."""
-    traffic, times = impact.traffic, ("now", "after")
+    traffic, times, cut = impact.traffic, ("now", "after"), dict(plan.cut)
     body = {
         "format": JSON_FORMAT,
         "changes": bool(plan.changed),
@@ -115,7 +115,10 @@ def plan_json(plan: Plan, impact: PushImpact) -> str:
         },
         "unchanged": [name for name in plan.devices if name not in plan.changed],
         "errors": {name: str(error) for name, error in plan.errors.items()},
-        "waves": [{"name": wave.name, "devices": list(wave.devices)} for wave in plan.waves],
+        "waves": [
+            {"name": wave.name, "devices": list(wave.devices), "no_path": list(cut.get(wave.name, ()))}
+            for wave in plan.waves
+        ],
         "traffic": {
             "pairs_arriving": dict(zip(times, traffic.arriving, strict=True)),
             "pairs": dict(zip(times, traffic.pairs, strict=True)),

@@ -139,7 +139,8 @@ OWN_BYTES, PER_BYTE, OBJECT_BYTES = 128 << 10, 18, 64
 class Plan:
     """All devices that could be looked at, the errors of the others, and the waves of those to be changed.
 
-    `fabric_model` is the fabric as it is now.
+    `fabric_model` is the fabric as it is now. `cut` are the waves after which two leaves have no path, though they have
+    one now, with their names.
     """
 
     switches: Mapping[str, SwitchDiff]
@@ -147,6 +148,7 @@ class Plan:
     errors: Mapping[str, DeviceError]
     fabric_model: FabricModel
     waves: tuple[Wave, ...]
+    cut: tuple[tuple[str, tuple[str, str]], ...] = ()
 
     @property
     def devices(self) -> dict[str, SwitchDiff | ServerDiff]:
@@ -237,11 +239,11 @@ def plan_of(
     now = paths_of(fabric_model, looks)
     try:
         planned = waves(map(position_of, changed), colors, now, min_paths)
-        check_min_paths(fabric_model, looks, planned, now, min_paths)
+        cut = check_min_paths(fabric_model, looks, planned, now, min_paths)
     except UsageError as error:
         # A switch that cannot be looked at has no session that is known to be up.
         raise UsageError("\n".join([str(error), *once(seen.bad.values())])) from error
-    return Plan(looks, hosts.good, {**seen.bad, **hosts.bad}, fabric_model, planned)
+    return Plan(looks, hosts.good, {**seen.bad, **hosts.bad}, fabric_model, planned, cut)
 
 
 def _kept(switch_diff: SwitchDiff, room: Kept, size: int) -> SwitchDiff:
@@ -277,11 +279,12 @@ def _memory(switch_diff: SwitchDiff) -> int:
 
 def check_min_paths(
     fabric_model: FabricModel, looks: Mapping[str, SwitchDiff], planned: Sequence[Wave], now: Paths, min_paths: int
-) -> None:
+) -> tuple[tuple[str, tuple[str, str]], ...]:
     """Make sure that old and new configurations get along between the waves. Raises UsageError.
 
     Such as an AS number that the other ends do not expect yet: a session that is up before and after the push, and not
-    in the middle of it. What is down now, though it should be up, counts as down.
+    in the middle of it. What is down now, though it should be up, counts as down. Returns the waves after which a pair
+    of leaves has no path left, which only 0 for `min_paths` allows.
     """
     broken = {
         (side.device, side.interface)
@@ -291,6 +294,7 @@ def check_min_paths(
     }
     found: dict[str, dict[str, str]] = {name: {} for name in looks if fabric_model.roles.get(name) == "leaf"}
     _put_in(found, fabric_model.sessions.up, broken)
+    cut: list[tuple[str, tuple[str, str]]] = []
     for wave in planned:
         fabric_model = fabric_model.after({name: looks[name].after for name in wave.devices if name in looks})
         # Of the others, nothing has changed.
@@ -300,14 +304,18 @@ def check_min_paths(
                 found.get(end.device, {}).pop(f"{end.port}.0", None)
         _put_in(found, sessions(changed).up, broken)
         then = Paths({name: frozenset(over.values()) for name, over in found.items()})
-        lost = lost_paths(now, then, min_paths)
-        if lost is not None:
-            left, before, (one, other) = lost
+        lost = lost_paths(now, then, max(1, min_paths))
+        if lost is None:
+            continue
+        left, before, (one, other) = lost
+        cut.append((wave.name, (one, other)))
+        if min_paths:
             raise UsageError(
                 f"after the wave '{wave.name}', {one} and {other} would have {left} of {before} paths, fewer than "
                 f"--min-paths {min_paths}, at least until later waves: the old and the new configuration are not "
                 f"compatible; make the change in two steps, or allow fewer paths"
             )
+    return tuple(cut)
 
 
 def _put_in(found: Mapping[str, dict[str, str]], up: Iterable[Session], broken: AbstractSet[tuple[str, str]]) -> None:

@@ -82,11 +82,14 @@ def check_overlaps(fabric: Fabric, problems: Problems) -> None:
 
 
 def check_bgp(fabric: Fabric, problems: Problems) -> None:
-    """Note one group for neighbors that are discovered, and a prefix of links that leaves less than 48 bits."""
+    """Note settings that only static neighbors have, and a prefix of links that leaves less than 48 bits."""
     bgp = fabric.bgp
     if bgp.groups == "single" and bgp.neighbors == "discovered":
         reason = "a discovered neighbor has the fabric-color of its group: one group cannot have several colors"
         problems.error("conflict", ("bgp", "groups"), reason, "set bgp.neighbors: static, or leave out bgp.groups")
+    if "links" in bgp.model_fields_set and bgp.neighbors == "discovered":
+        reason = "links have link-local addresses only where neighbors are discovered"
+        problems.error("conflict", ("bgp", "links"), reason, "set bgp.neighbors: static, or leave out bgp.links")
     if bgp.neighbors == "static" and bgp.links.length > LINKS_LENGTH:
         reason = f"stripe, leaf and link take 16 bits each; a /{bgp.links.length} leaves {128 - bgp.links.length}"
         problems.error("bad-plan", ("bgp", "links"), reason, f"use a prefix of at most {LINKS_LENGTH} bits")

@@ -52,7 +52,8 @@ def _neighbor(node: Node, group: Group, own: Own) -> Neighbor:
     address = address_value(node.word)
     prefixes = (Prefix(address >> BITS - length << BITS - length, length) for length in LENGTHS if address is not None)
     here = next((found for prefix in prefixes if (found := own.get(prefix, NOWHERE))[1] not in (0, address)), NOWHERE)
-    return Neighbor(node.word, address, *here, group.peer_as, node.line, group.peer_as_line)
+    lines = (node.line, line(node.get("description")), group.peer_as_line)
+    return Neighbor(node.word, address, *here, group.peer_as, node.value("description") or "", *lines)
 
 
 def _group(levels: tuple[Node, ...], discoveries: tuple[Discovery, ...] = ()) -> Group:

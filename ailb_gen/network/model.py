@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.network.cos import ClassOfService
@@ -169,7 +169,10 @@ class Neighbor:
     interface: str
     own: int
     peer_as: int | None
+    # It changes no session.
+    description: str = field(default="", compare=False)
     line: int = line_field()
+    description_line: int = line_field()
     peer_as_line: int = line_field()
 
 

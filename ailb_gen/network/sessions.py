@@ -179,7 +179,8 @@ def neighbor_of(switch: Switch, interface: str) -> str:
     static = next((group for group in switch.groups if group.neighbors), None)
     if static is not None:
         port, _, unit = interface.rpartition(".")
-        return f"interfaces {port} unit {unit} family inet6 address * | protocols bgp group {static.name} neighbor *"
+        own = f"interfaces {port} unit {unit} family inet6 address *"
+        return f"{own} | protocols bgp group * | protocols bgp group {static.name} neighbor *"
     for group in switch.groups:
         for discovery in group.discoveries:
             if any(name == interface for name, _ in discovery.interfaces):

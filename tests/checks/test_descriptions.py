@@ -124,6 +124,20 @@ DAMAGES: list[tuple[Edit, str, str, str, str]] = [
         "et-0/0/1 {",
     ),
     (
+        (LEAF, f"green;\n                {UPLINK}", "green;\n                description facing_spine2:et-0/0/0;"),
+        "static",
+        f"{LEAF} et-0/0/0",
+        "neighbor fd00::1:1:3: described as 'facing_spine2:et-0/0/0', the cable goes to spine1:et-0/0/0",
+        "facing_spine2",
+    ),
+    (
+        (LEAF, f"                {UPLINK}\n", ""),
+        "static",
+        f"{LEAF} et-0/0/0",
+        "neighbor fd00::1:1:3: no description; the cable goes to spine1:et-0/0/0",
+        "neighbor fd00::1:1:3 {",
+    ),
+    (
         ("r1l1", '"spare link, do not unplug"', "to.a-gpu2:eth0_gpu"),
         "brownfield",
         "r1l1 et-0/0/1:0",

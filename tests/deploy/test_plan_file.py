@@ -19,7 +19,7 @@ from ailb_gen.deploy.approval import read_signature
 from ailb_gen.deploy.artifacts import Inputs
 from ailb_gen.deploy.device_diff import ServerDiff
 from ailb_gen.deploy.impact import impact_of
-from ailb_gen.deploy.plan_file import ApprovedPlan, plan_text, read_plan, write_plan
+from ailb_gen.deploy.plan_file import ApprovedPlan, plan_json, plan_text, read_plan, write_plan
 from ailb_gen.deploy.planning import Plan, Wave
 from ailb_gen.deploy.switch_driver import DeviceError, Phase
 from ailb_gen.errors import OutputError, PlanError, UsageError
@@ -76,6 +76,11 @@ def test_what_a_person_reads_in_it(tmp_path: Path) -> None:
     ]
     assert body["devices"][SPINE]["sessions"] == [f"et-0/0/{port}.0" for port in range(4)]
     assert body["traffic"]["waves"].keys() == {SPINE}
+
+
+def test_programs_read_which_wave_leaves_no_path() -> None:
+    body = json.loads(plan_json(replace(FOUND, cut=((LEAF, (LEAF, "stripe2-leaf1")),)), impact_of(FOUND)))
+    assert [wave["no_path"] for wave in body["waves"]] == [[], [LEAF, "stripe2-leaf1"]]
 
 
 def test_a_server_in_a_plan(tmp_path: Path) -> None:

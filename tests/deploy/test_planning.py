@@ -27,7 +27,7 @@ from ailb_gen.emulator.source import factory
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.reader import read
 from ailb_gen.junos.writer import to_curly
-from tests.conftest import EXAMPLES
+from tests.conftest import EXAMPLES, ROOT
 from tests.deploy import lab
 from tests.deploy.test_device_pool import device_pool
 from tests.deploy.test_switch_state import Told
@@ -41,6 +41,7 @@ INPUTS = Inputs(
     texts={name: zlib.compress(lab.text_of(name).encode()) for name in lab.NAMES},
 )
 FACTORY = to_curly(factory("x", "admin"))
+GOLDEN = ROOT / "tests" / "golden"
 UP = ("et-0/0/0.0", "et-0/0/2.0")
 
 
@@ -58,6 +59,7 @@ class Fake:
     alarms: tuple[str, ...] = ()
     log: str = ""
     closed: bool = False
+    addresses: tuple[str, ...] = ()
 
     def rest(self) -> None:
         """Let go of what an answer took."""
@@ -78,6 +80,7 @@ class Fake:
             (f"fe80::1%{name}", 1, "Established" if name in self.up else "Active", 0)
             for name in (*self.up, "et-0/0/3.0")
         ]
+        told.peers += [(address, 1, "Established", 0) for address in self.addresses]
         return told.ask(rpc, **arguments)
 
 
@@ -88,6 +91,14 @@ def aim(name: str) -> FileSource:
 def seen(name: str, fake: Fake) -> SwitchDiff:
     switch: Any = fake
     return switch_diff(name, aim(name), switch)
+
+
+def test_sessions_with_static_neighbors_are_up_by_their_interfaces() -> None:
+    """A switch shows these neighbors without the interface."""
+    text = (GOLDEN / "static" / "switches" / f"{LEAF}.conf").read_text()
+    switch: Any = Fake(text, addresses=("fd00::1:1:3", "fd00::1:1:9", "fd00::9"), up=())
+    found = switch_diff(LEAF, FileSource(LEAF, lambda: text, ownership()), switch)
+    assert found.up == {"et-0/0/0.0", "et-0/0/3.0", "fd00::9"}
 
 
 def test_a_switch_from_the_factory() -> None:

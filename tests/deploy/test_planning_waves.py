@@ -142,11 +142,13 @@ LEAVES = [name for name in lab.NAMES if "leaf" in name]
 SPINES = [name for name in lab.NAMES if "spine" in name]
 
 
-def judged(looks: Sequence[SwitchDiff], order: Sequence[Sequence[str]], min_paths: int) -> None:
+def judged(
+    looks: Sequence[SwitchDiff], order: Sequence[Sequence[str]], min_paths: int
+) -> tuple[tuple[str, tuple[str, str]], ...]:
     found = {name: lab.look(name) for name in lab.NAMES} | {one.name: one for one in looks}
     fabric_model = lab.fabric_model().after({name: one.before for name, one in found.items()})
     waves = [Wave(f"wave {number}", tuple(names)) for number, names in enumerate(order, 1)]
-    check_min_paths(fabric_model, found, waves, paths_of(fabric_model, found), min_paths)
+    return check_min_paths(fabric_model, found, waves, paths_of(fabric_model, found), min_paths)
 
 
 def renumbered(leaf: str) -> SwitchDiff:
@@ -159,13 +161,15 @@ def test_what_gets_along_is_not_refused() -> None:
     slower = [
         lab.look(name, after=lab.edited(name, ("minimum-interval 300", "minimum-interval 400"))) for name in SPINES
     ]
-    judged(slower, [[name] for name in SPINES], 4)
+    assert judged(slower, [[name] for name in SPINES], 4) == ()
 
 
 def test_an_as_number_that_the_other_end_does_not_expect() -> None:
     with pytest.raises(UsageError, match=r"after the wave 'wave 1', .*stripe1-leaf1.* would have 0 of 4 paths"):
         judged([renumbered("stripe1-leaf1")], [["stripe1-leaf1"]], 1)
-    judged([renumbered("stripe1-leaf1")], [["stripe1-leaf1"]], 0)
+    (wave, pair) = judged([renumbered("stripe1-leaf1")], [["stripe1-leaf1"]], 0)[0]
+    assert wave == "wave 1"
+    assert "stripe1-leaf1" in pair
 
 
 @pytest.mark.parametrize(("down", "least", "told"), [((), 3, "3 of 4 paths"), (("et-0/0/3.0",), 2, "2 of 3 paths")])

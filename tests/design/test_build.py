@@ -161,3 +161,20 @@ def test_addresses_of_links_stay_when_the_fabric_grows(growth: str) -> None:
     before, after = addresses(SMALL), addresses(SMALL.replace(f"{growth[:-1]}2", growth))
     assert before.items() < after.items()
     assert before["stripe2-leaf1", "et-0/0/1"] == ("fd00::2:1:4", "fd00::2:1:5")
+
+
+@pytest.mark.parametrize(
+    ("bgp", "told"),
+    [
+        ("groups: single", "one group cannot have several colors"),
+        ("links: 'fd00::/64'", "links have link-local addresses only where neighbors are discovered"),
+        ("neighbors: static, links: 'fd00::/81'", "stripe, leaf and link take 16 bits each; a /81 leaves 47"),
+        ("neighbors: static, links: 'fc00:1::/64'", "bgp.links fc00:1::/64 overlaps the fabric pool fc00::/16"),
+        ("neighbors: static, links: 10.0.0.0/8", "'10.0.0.0/8' is not an IPv6 address with a prefix length"),
+    ],
+)
+def test_settings_of_neighbors_that_are_refused(bgp: str, told: str) -> None:
+    with pytest.raises(IntentError) as caught:
+        design_of(f"{SMALL}bgp: {{{bgp}}}\n")
+    assert len(caught.value.problems) == 1
+    assert told in str(caught.value)

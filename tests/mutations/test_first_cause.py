@@ -16,14 +16,14 @@ EXAMPLE = "lab"
 SPINE, LEAF = "switches/spine1.conf", "switches/stripe1-leaf1.conf"
 
 
-def headlines(changes: Changes) -> list[Finding]:
+def headlines(changes: Changes, example: str = EXAMPLE) -> list[Finding]:
     """The causes in the order of the report."""
-    return headlines_of(findings(EXAMPLE, sealed(golden(EXAMPLE), changes), CHECKS))
+    return headlines_of(findings(example, sealed(golden(example), changes), CHECKS))
 
 
-def edited(file: str, old: str, new: str) -> Changes:
+def edited(file: str, old: str, new: str, example: str = EXAMPLE) -> Changes:
     """A file with its first match of a regular expression replaced."""
-    text, count = re.subn(old, new, text_of(golden(EXAMPLE), file), count=1)
+    text, count = re.subn(old, new, text_of(golden(example), file), count=1)
     assert count
     return {file: text.encode()}
 
@@ -183,6 +183,30 @@ def test_every_change_is_one_cause_at_its_line(name: str) -> None:
 def test_what_is_wrong_on_a_leaf_is_told_first_at_its_line(old: str, new: str, line: str) -> None:
     changes = edited(LEAF, old, new)
     assert pointed_at(headlines(changes)[0], changes) == line
+
+
+@pytest.mark.parametrize("file", [SPINE, LEAF])
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        (r"address fd00::1:1:", "address fd00::1:9:", "address fd00::1:9:"),
+        (r" +address fd00::.*\n", "", "family inet6 {"),
+        (r"(family inet6 \{\n +address fd00::)", r"inactive: \1", "inactive: family inet6 {"),
+        (r" +family inet6 \{\n +address fd00::.*\n +\}\n", "", "unit 0 {"),
+        (r"neighbor fd00::1:1:", "neighbor fd00::1:9:", "neighbor fd00::1:9:"),
+        (r"neighbor fd00::1:1:", "inactive: neighbor fd00::1:1:", "inactive: neighbor fd00::1:1:"),
+        (r" +fabric-color green;\n", "", "neighbor fd00::1:1:"),
+        (r"fabric-color green;", "inactive: fabric-color green;", "inactive: fabric-color green;"),
+        (r"fabric-color green;", "fabric-color orange;", "fabric-color orange;"),
+        (r"(fabric-color green;\n +description facing_\S+:et-0/0/)0", r"\g<1>9", "description facing_"),
+        (r"(fabric-color green;)\n +description .*", r"\1", "neighbor fd00::1:1:"),
+        (r"peer-as 65\d01;", "peer-as 65009;", "peer-as 65009;"),
+    ],
+)
+def test_damage_to_static_neighbors_is_one_cause_at_its_line(file: str, old: str, new: str, line: str) -> None:
+    changes = edited(file, old, new, "static")
+    (cause,) = headlines(changes, "static")
+    assert pointed_at(cause, changes).startswith(line)
 
 
 def test_a_variable_that_is_written_again_is_told_where_its_last_value_stands() -> None:

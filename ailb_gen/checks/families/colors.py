@@ -113,8 +113,8 @@ def _check_links(context: Context, findings: Findings) -> None:
     tables = {name: session_groups(switch) for name, switch in network.switches.items()}
     value = {color.name: color.value for color in expected.colors}
     uplinks: dict[str, Counter[str]] = defaultdict(Counter)
-    # By device and group.
-    colored: Counter[tuple[str, int | None]] = Counter()
+    # By device and group; a group whose static neighbors differ is one here.
+    colored: Counter[tuple[str, str | None]] = Counter()
     wrong: dict[tuple[str, int | None], list[WrongEnd]] = defaultdict(list)
     for cable in network.links:
         asked = value.get(cable.color)
@@ -128,11 +128,12 @@ def _check_links(context: Context, findings: Findings) -> None:
             uplinks[end.device][found or "none"] += 1
             if found is None or (asked is not None and found != asked):
                 wrong[end.device, index].append((end, other, found, asked))
-            colored[end.device, index] += 1
+            colored[end.device, switch.groups[index].name if index is not None else None] += 1
     every = Counter(end.device for cable in network.links for end in (cable.a, cable.b))
     for (name, index), ends in wrong.items():
-        total = colored[name, index] if index is not None else every[name]
-        _add_ends(expected, network.switches[name], index, ends, len(ends) == total, findings)
+        switch = network.switches[name]
+        total = colored[name, switch.groups[index].name] if index is not None else every[name]
+        _add_ends(expected, switch, index, ends, len(ends) == total, findings)
     each = len(context.fabric.spines) * context.fabric.links_per_spine // len(expected.colors)
     for switch, _ in context.leaves:
         for color in expected.colors:
@@ -201,7 +202,8 @@ def _to_blame(
     above = f"protocols bgp group {group.name}" if group is not None else ""
     static = group.neighbor(interface) if group is not None else None
     if static is not None:
-        return f"{above} neighbor {static.name} fabric-color{OR}{above} fabric-color"
+        own = f"{above} neighbor {static.name} fabric-color"
+        return f"{own}{OR}{above} fabric-color" if whole else own
     discovery = _discovery(switch, interface, expected)
     if group is not None and found is not None and not whole:
         return " ".join((*discovery.split()[:6], "peer-auto-discovery", "interface", interface))

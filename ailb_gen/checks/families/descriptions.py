@@ -1,4 +1,4 @@
-"""Check descriptions of ports and VLANs, by which engineers at the switch identify cables (AILB007)."""
+"""Check descriptions of ports, neighbors and VLANs, by which engineers at the switch identify cables (AILB007)."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.network.fabric import End
 from ailb_gen.network.links import neighbor
-from ailb_gen.network.model import Port, Switch
+from ailb_gen.network.model import Neighbor, Port, Switch
 
 PORT = re.compile(r"\b[a-z]{2}-\d+/\d+/\d+(?::\d+)?\b")
 RAIL = re.compile(r"\brail\s*(\d+)")
 
 
 def _check_descriptions(context: Context, findings: Findings) -> None:
-    """Compare the descriptions of cabled and split ports with the cables, those of VLANs with their leaf."""
+    """Compare the descriptions of cabled and split ports and of neighbors with the cables, of VLANs with their leaf."""
     network = context.network
     for cable in network.links:
         _check_end(context, cable.a, cable.b, findings)
@@ -42,8 +42,21 @@ def _check_end(context: Context, here: End, there: End, findings: Findings) -> N
     if switch_and_port is None:
         return
     switch, port = switch_and_port
+    given = port_override(context.expected, here).description
+    _check_end_of(port, f"interfaces {here.port}", switch, (here, there), given, findings)
+    for group in switch.groups:
+        if (static := group.neighbor(f"{here.port}.0")) is not None:
+            above = f"protocols bgp group {group.name} neighbor {static.name}"
+            _check_end_of(static, above, switch, (here, there), given, findings)
+
+
+def _check_end_of(
+    described: Port | Neighbor, above: str, switch: Switch, ends: tuple[End, End], given: str | None, findings: Findings
+) -> None:
+    """Compare a description with the other end of the cable, or with the one that the intent gives the port."""
+    here, there = ends
     findings.look(DESCRIPTIONS)
-    found, given = port.description, port_override(context.expected, here).description
+    found = described.description
     if found == given if given is not None else names(found, there):
         return
     if not found:
@@ -52,7 +65,9 @@ def _check_end(context: Context, here: End, there: End, findings: Findings) -> N
         message = f"described as {found!r}; the intent says {given!r}"
     else:
         message = f"described as {found!r}, the cable goes to {there}"
-    line, statement = port.description_line or port.line, f"interfaces {here.port} description"
+    line, statement = described.description_line or described.line, f"{above} description"
+    if isinstance(described, Neighbor):
+        message = f"neighbor {described.name}: {message}"
     findings.at(DESCRIPTIONS, switch, message, line, given or there, found, part=here.port, statement=statement)
 
 
@@ -112,7 +127,7 @@ def _check_vlans(switch: Switch, expected: ExpectedSwitch, findings: Findings) -
 
 DESCRIPTIONS = Check(
     "AILB007",
-    "descriptions of cabled ports name the other end, or are the intent's; those of VLANs name their leaf",
+    "descriptions of cabled ports and neighbors name the other end, or are the intent's; those of VLANs their leaf",
     "a description is missing, or does not match the cabling",
     "A wrong description, a missing one, or a cable in the wrong port sends the next engineer to the wrong link.",
     "Move the cable in the files, or correct the description.",

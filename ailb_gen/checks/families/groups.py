@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
@@ -67,6 +67,8 @@ def _check_aigp(context: Context, findings: Findings) -> None:
 
 
 def _check_discovery(context: Context, findings: Findings) -> None:
+    # The address of a peer is the other one of the /127.
+    peers = {(device, value ^ 1) for (device, _), value in context.cabling.addresses.items()}
     colors = {end: cable.color for cable in context.network.links for end in (cable.a, cable.b)}
     for switch in context.network.switches.values():
         of_color = {
@@ -89,7 +91,10 @@ def _check_discovery(context: Context, findings: Findings) -> None:
                 port, _, unit = interface.rpartition(".")
                 if unit != "0" or port not in context.link_ports.get(switch.named, ()):
                     _add_uncabled(switch, group, interface, line, findings)
-            _check_kind(context.fabric.bgp.neighbors == "static", switch, group, findings)
+            if context.fabric.bgp.neighbors == "static":
+                _check_static(switch, group, peers, findings)
+            else:
+                _check_discovered(switch, group, findings)
 
 
 def _check_settings(switch: Switch, group: Group, findings: Findings) -> None:
@@ -132,28 +137,33 @@ def _add_uncabled(switch: Switch, group: Group, interface: str, line: int, findi
         )
 
 
-def _check_kind(static: bool, switch: Switch, group: Group, findings: Findings) -> None:
-    """Find neighbors that are discovered where the intent has static ones, or the other way around."""
-    for discovery in group.discoveries if static else ():
+def _check_static(switch: Switch, group: Group, peers: Set[tuple[str, int]], findings: Findings) -> None:
+    """Find neighbors that are discovered where the intent has static ones, and static ones on no interface.
+
+    Where the address is that of a peer, the interface lacks its own (AILB102) or IPv6 (AILB108).
+    """
+    for discovery in group.discoveries:
         message = f"group {group.name} discovers neighbors; the intent has static ones"
         statement = f"{ABOVE} {group.name} dynamic-neighbor {discovery.name}"
         findings.at(DISCOVERY, switch, message, discovery.line, part=group.name, statement=statement, instead=True)
     for neighbor in group.neighbors:
         findings.look(DISCOVERY)
-        message = _misplaced(static, group, neighbor)
-        if message:
-            statement = f"{ABOVE} {group.name} neighbor {neighbor.name}"
-            part = neighbor.interface or neighbor.name
-            findings.at(DISCOVERY, switch, message, neighbor.line, part=part, statement=statement, instead=True)
+        if not neighbor.interface and (switch.named, neighbor.address) not in peers:
+            _add_misplaced(switch, group, neighbor, "is on no interface of the switch", findings)
 
 
-def _misplaced(static: bool, group: Group, neighbor: Neighbor) -> str:
-    """Return why a static neighbor does not belong there, empty if it does."""
-    if not static:
-        return f"neighbor {neighbor.name} of group {group.name} is static; the intent discovers neighbors"
-    if not neighbor.interface:
-        return f"neighbor {neighbor.name} of group {group.name} is on no interface of the switch"
-    return ""
+def _check_discovered(switch: Switch, group: Group, findings: Findings) -> None:
+    """Find static neighbors where the intent discovers neighbors."""
+    for neighbor in group.neighbors:
+        findings.look(DISCOVERY)
+        _add_misplaced(switch, group, neighbor, "is static; the intent discovers neighbors", findings)
+
+
+def _add_misplaced(switch: Switch, group: Group, neighbor: Neighbor, why: str, findings: Findings) -> None:
+    message = f"neighbor {neighbor.name} of group {group.name} {why}"
+    statement = f"{ABOVE} {group.name} neighbor {neighbor.name}"
+    part = neighbor.interface or neighbor.name
+    findings.at(DISCOVERY, switch, message, neighbor.line, part=part, statement=statement, instead=True)
 
 
 def _check_lldp(context: Context, findings: Findings) -> None:
