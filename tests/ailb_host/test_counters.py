@@ -409,7 +409,7 @@ def test_textfile_that_cannot_be_written(tmp_path: Path) -> None:
     done = run(tmp_path, "counters", "--textfile", str(tmp_path / "no/x.prom"))
     assert (done.returncode, done.stdout) == (3, "")
     assert done.stderr == (
-        f"ailb-host: {tmp_path}/no/x.prom: No such file or directory; choose a directory that this user can write to\n"
+        f"ailb-host: {tmp_path}/no/x.prom: No such file or directory; choose a directory with space that this user can write to\n"
     )
 
 
