@@ -68,7 +68,7 @@ def _gids(root: str, path: str) -> Iterator[Gid]:
         yield Gid(int(index), address, version, read_text(root, f"{path}/gid_attrs/ndevs/{index}") or "")
 
 
-@lru_cache(maxsize=None)
+@lru_cache(maxsize=4096)
 def _address(text: str) -> ipaddress.IPv6Address | None:
     """Return the address of a GID, which comes once for every version; None when there is none."""
     try:

@@ -40,7 +40,8 @@ def probe(arguments: argparse.Namespace) -> int:
             f"the peers file has no {', '.join(unknown)}; add the output of 'ailb-host addresses --json' there"
         )
     if not own.addresses:
-        raise HostError(f"no color has a usable address on this server; {own.missing[0]}" if own.missing else "no NICs")
+        reason = own.missing[0] if own.missing else "its file names no NIC"
+        raise HostError(f"no color has a usable address here; {reason}")
     mine = set(own.addresses)
     others = [peer for peer in peers.servers if mine.isdisjoint(peer.addresses)]
     chosen = tuple(peer for peer in others if peer.name in arguments.servers or not arguments.servers)

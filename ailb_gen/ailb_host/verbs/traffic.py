@@ -34,7 +34,11 @@ def add_traffic(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     parts = verbs.add_parser("traffic", help="packets like those of RoCE over UDP, counted").add_subparsers(
         dest="part", metavar="PART", required=True
     )
-    helps = {receive: "receive in the background", send: "send flows", stop: "end both, and print the packets that arrived"}
+    helps = {
+        receive: "receive in the background",
+        send: "send flows",
+        stop: "end both, and print the packets that arrived",
+    }
     for run, text in helps.items():
         part = parts.add_parser(run.__name__, help=text)
         part.set_defaults(run=run)
