@@ -31,20 +31,18 @@ def parser(words: Sequence[str]) -> argparse.ArgumentParser:
 def main(words: Sequence[str] | None = None) -> int:
     """Run a verb, and return the exit code."""
     words = sys.argv[1:] if words is None else words
-    command = parser(words)
-    arguments = command.parse_args(words)
-    if arguments.verb is None:
-        command.print_usage(sys.stderr)
-        return 2
     try:
+        command = parser(words)
+        arguments = command.parse_args(words)
+        if arguments.verb is None:
+            command.print_usage(sys.stderr)
+            return 2
         code: int = arguments.run(arguments)
         print(end="", flush=True)
         return code
     except HostError as error:
         note(str(error))
         return INCOMPLETE
-    except KeyboardInterrupt:
-        return 130
     except OSError as error:
         # Python flushes once more at its end, and would complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
