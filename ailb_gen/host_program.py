@@ -10,7 +10,17 @@ from ailb_gen.shipped import PACKAGE_DIR
 
 SOURCE = PACKAGE_DIR / "ailb_host"
 START = b"#!/usr/bin/env python3\n"
-MAIN = "import sys\n\nfrom ailb_host.main import main\n\nsys.exit(main())\n"
+# Ctrl-C may come while modules are compiled.
+MAIN = """import sys
+
+try:
+    from ailb_host.main import main
+
+    code = main()
+except KeyboardInterrupt:
+    code = 130
+sys.exit(code)
+"""
 # The least that a zip archive can say: the same modules are the same bytes everywhere.
 WHEN = (1980, 1, 1, 0, 0, 0)
 

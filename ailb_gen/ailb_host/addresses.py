@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ipaddress
 import json
+import os
 import socket
 import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from .files import HostError, PlannedServer, read_text
+from .files import HostError, PlannedServer, read_text, word
 from .gids import own_addresses
 
 TABLE = "proc/net/if_inet6"
@@ -63,17 +64,24 @@ class Peers(NamedTuple):
     spines: dict[str, tuple[str, ...]]
 
 
-def this_server(host: PlannedServer, root: str) -> Peer:
-    """Return this server with the addresses that it can send from now, in the order of the plan. Raises HostError."""
+def usable_addresses(root: str) -> dict[str, list[ipaddress.IPv6Address]]:
+    """Return the addresses that the kernel sends from now, by interface. Raises HostError."""
     text = read_text(root, TABLE)
     if text is None:
         raise HostError(f"/{TABLE} cannot be read; switch IPv6 on: sysctl net.ipv6.conf.all.disable_ipv6=0")
     usable: dict[str, list[ipaddress.IPv6Address]] = {}
-    for line in text.splitlines():
-        number, _, _, _, flags, name = line.split()
-        if not int(flags, 16) & UNUSABLE:
-            usable.setdefault(name, []).append(ipaddress.IPv6Address(int(number, 16)))
-    name, found, missing = socket.gethostname(), [], []
+    # Names of interfaces are bytes, and may have what is a space or the end of a line to `str` only.
+    for line in os.fsencode(text).split(b"\n"):
+        if line:
+            number, _, _, _, flags, name = line.split(None, 5)
+            if not int(flags, 16) & UNUSABLE:
+                usable.setdefault(os.fsdecode(name), []).append(ipaddress.IPv6Address(int(number, 16)))
+    return usable
+
+
+def this_server(host: PlannedServer, root: str) -> Peer:
+    """Return this server with the addresses that it can send from now, in the order of the plan. Raises HostError."""
+    usable, name, found, missing = usable_addresses(root), socket.gethostname(), [], []
     for nic in host.nics:
         from_mac = own_addresses(nic, root)
         for color in nic.colors:
@@ -108,7 +116,7 @@ def read_peers(file: str) -> Peers:
         return _peers(text)
     except OSError as error:
         raise HostError(f"{name}: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
         reason = f"{type(error).__name__}: {error}"
         raise HostError(
             f"{name}: not the output of 'ailb-host addresses --json' ({reason}); collect it again"
@@ -126,11 +134,11 @@ def _peers(text: str) -> Peers:
         elif not {"switches", "spines"} & row.keys():
             raise ValueError("an object has neither 'server' nor 'switches' nor 'spines'")
         names = row.get("switches", {}).items()
-        result.switches.update((ipaddress.IPv6Address(address), _word(name)) for address, name in names)
+        result.switches.update((ipaddress.IPv6Address(address), word(name)) for address, name in names)
         for color, spines in row.get("spines", {}).items():
             if not isinstance(spines, list):
                 raise TypeError(f"the spines of {color} must be a list")
-            result.spines[color] = tuple(_word(name) for name in spines)
+            result.spines[color] = tuple(word(name) for name in spines)
     return result._replace(servers=tuple(servers.values()))
 
 
@@ -146,21 +154,14 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
 
 
 def _peer(row: dict[str, Any]) -> Peer:
-    name, found, missing = _word(row["server"]), [], []
+    name, found, missing = word(row["server"]), [], []
     for one in row["addresses"]:
-        nic, rail, color = _word(one["nic"]), int(one["rail"]), _word(one["color"])
+        nic, rail, color = word(one["nic"]), int(one["rail"]), word(one["color"])
         if one["address"] is None:
             missing.append(MissingAddress(name, nic, rail, color))
             continue
-        address = ipaddress.IPv6Address(_word(one["address"]))
+        address = ipaddress.IPv6Address(word(one["address"]))
         if address.is_multicast or address.is_link_local or address.is_unspecified or address.is_loopback:
             raise ValueError(f"{address} is not the address of a server")
         found.append(ColorAddress(nic, rail, color, address))
     return Peer(name, tuple(found), tuple(missing))
-
-
-def _word(value: object) -> str:
-    """Return text that a terminal can show. Raises TypeError."""
-    if not isinstance(value, str) or not value.isprintable():
-        raise TypeError(f"{value!r} is not a name")
-    return value

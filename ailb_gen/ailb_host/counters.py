@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
-from .files import HostError, PlannedNic, PlannedServer, names, read_text
+from .files import HostError, PlannedNic, PlannedServer, names, read_text, whole
 from .gids import DEVICES
 
 
@@ -142,7 +142,7 @@ def find_ethtool(root: str) -> str:
 
 def device_of(nic: PlannedNic, root: str) -> str | None:
     """Return the NIC's RDMA device with its first port, `mlx5_0:1`; None when there is no such device."""
-    port = next((name for name in names(root, f"{DEVICES}/{nic.rdma}/ports") if name.isdigit()), None)
+    port = next((name for name in names(root, f"{DEVICES}/{nic.rdma}/ports") if name.isdecimal()), None)
     return None if port is None else f"{nic.rdma}:{port}"
 
 
@@ -166,9 +166,10 @@ def _nic(nic: PlannedNic, root: str, ethtool: dict[str, str]) -> dict[str, int |
         else:
             path = f"sys/class/net/{nic.name}" if place == "statistics" else port
             text = read_text(root, f"{path}/{source}") if path else None
-        if text is None or not text.isdigit() or int(text) == FULL.get(place, NO_VALUE):
+        count = whole(text)
+        if count is None or count == FULL.get(place, NO_VALUE):
             return None
-        return int(text) * 4 if source in WORDS else int(text)
+        return count * 4 if source in WORDS else count
 
     found = {name: (value(source) for source in sources) for name, (_, sources) in COUNTERS.items()}
     return {name: next((one for one in values if one is not None), None) for name, values in found.items()}

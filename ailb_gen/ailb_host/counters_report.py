@@ -122,4 +122,5 @@ def write_textfile(path: str, text: str) -> None:
             os.unlink(name)
             raise
     except OSError as error:
-        raise HostError(f"{path}: {error.strerror}; choose a directory that this user can write to") from error
+        repair = "choose a directory with space that this user can write to"
+        raise HostError(f"{path}: {error.strerror}; {repair}") from error

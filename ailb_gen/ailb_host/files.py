@@ -59,10 +59,16 @@ class PlannedServer(NamedTuple):
 def read_text(root: str, path: str) -> str | None:
     """Return a file's text without the blanks around it; None when it cannot be read, as many of sysfs cannot."""
     try:
-        with open(os.path.join(root, path), encoding="utf-8", errors="replace") as file:
-            return file.read().strip()
+        # Unbuffered: tables of GIDs are thousands of files, and a text file costs five times as much.
+        with open(f"{root}/{path}", "rb", 0) as file:
+            return os.fsdecode(file.read()).strip()
     except OSError:
         return None
+
+
+def whole(text: str | None) -> int | None:
+    """Return a number of up to 64 bits; None when the text is none."""
+    return int(text) if text is not None and text.isdecimal() and len(text) <= 20 else None
 
 
 def names(root: str, path: str) -> list[str]:
@@ -83,12 +89,12 @@ def load_host(root: str) -> PlannedServer:
             reason = f"{path}: format {data['format']}, and this program reads {FORMAT}"
             raise HostError(f"{reason}; push the server's files again")
         nics = tuple(_nic(row) for row in data["nics"])
-        return PlannedServer(str(data["fabric"]), nics, read_environment(root))
+        return PlannedServer(word(data["fabric"]), nics, read_environment(root))
     except FileNotFoundError:
         raise HostError(f"{path}: there is no such file; push the server's files: ailb-gen deploy") from None
     except OSError as error:
         raise HostError(f"{path}: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, ArithmeticError, RecursionError) as error:
         what = f"{type(error).__name__}: {error}"
         raise HostError(f"{path}: not a file of ailb-gen ({what}); push the server's files again") from error
 
@@ -103,7 +109,7 @@ def read_environment(root: str) -> dict[str, str]:
 def _nic(row: dict[str, Any]) -> PlannedNic:
     colors = tuple(
         PlannedColor(
-            one["name"],
+            word(one["name"]),
             ipaddress.IPv6Network(one["prefix"]),
             ipaddress.IPv6Address(one["gateway"]),
             int(one["table"]),
@@ -112,7 +118,15 @@ def _nic(row: dict[str, Any]) -> PlannedNic:
         for one in row["colors"]
     )
     rail, dscp = int(row["rail"]), int(row["dscp"] or 0)
-    return PlannedNic(row["name"], row["rdma"], rail, dscp, row["mac"], int(row["mtu"]), colors)
+    name, rdma, mac = word(row["name"]), word(row["rdma"]), word(row["mac"])
+    return PlannedNic(name, rdma, rail, dscp, mac, int(row["mtu"]), colors)
+
+
+def word(value: object) -> str:
+    """Return text that a terminal can show. Raises TypeError."""
+    if not isinstance(value, str) or not value.isprintable():
+        raise TypeError(f"{value!r} is not a name")
+    return value
 
 
 def slaac_address(prefix: ipaddress.IPv6Network, mac: str) -> ipaddress.IPv6Address:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
-from .files import INDEX, PlannedNic, PlannedServer, names, read_text, slaac_address
+from .files import INDEX, PlannedNic, PlannedServer, names, read_text, slaac_address, whole
 
 DEVICES = "sys/class/infiniband"
 ROCE_V2 = "RoCE v2"
@@ -47,7 +48,7 @@ def read_ports(root: str) -> list[RdmaPort]:
         _port(root, device, number)
         for device in names(root, DEVICES)
         for number in names(root, f"{DEVICES}/{device}/ports")
-        if number.isdigit()
+        if number.isdecimal()
     ]
 
 
@@ -60,15 +61,20 @@ def _port(root: str, device: str, number: str) -> RdmaPort:
 
 def _gids(root: str, path: str) -> Iterator[Gid]:
     for index in names(root, path + "/gids"):
-        text = read_text(root, f"{path}/gids/{index}")
-        if not index.isdigit() or not text or text == NO_GID:
-            continue
-        try:
-            address = ipaddress.IPv6Address(text)
-        except ValueError:
+        address = _address(read_text(root, f"{path}/gids/{index}") or NO_GID)
+        if not index.isdecimal() or address is None:
             continue
         version = read_text(root, f"{path}/gid_attrs/types/{index}") or ""
         yield Gid(int(index), address, version, read_text(root, f"{path}/gid_attrs/ndevs/{index}") or "")
+
+
+@lru_cache(maxsize=4096)
+def _address(text: str) -> ipaddress.IPv6Address | None:
+    """Return the address of a GID, which comes once for every version; None when there is none."""
+    try:
+        return None if text == NO_GID else ipaddress.IPv6Address(bytes.fromhex(text.replace(":", "")))
+    except ValueError:
+        return None
 
 
 def v2_index(port: RdmaPort, address: ipaddress.IPv6Address | None) -> int | None:
@@ -144,7 +150,7 @@ def _extra(
     reported = set(addresses)
     indexes = [v2_index(port, address) for address in addresses]
     for gid in port.gids:
-        if gid.address.is_link_local or gid.address in reported:
+        if gid.address in reported or gid.address.is_link_local:
             continue
         reported.add(gid.address)
         later = sum(index is not None and index > gid.gid_index for index in indexes)
@@ -166,10 +172,10 @@ def _pinned(
     nic: PlannedNic, port: RdmaPort, addresses: tuple[ipaddress.IPv6Address, ...], host: PlannedServer
 ) -> Iterator[GidFinding]:
     """Report a GID index of the environment that is not the one of the first color."""
-    pinned, index = host.environment.get(INDEX, ""), v2_index(port, addresses[0])
-    if not pinned.isdigit() or index in (None, int(pinned)):
+    pinned, index = whole(host.environment.get(INDEX)), v2_index(port, addresses[0])
+    if pinned is None or index in (None, pinned):
         return
-    found = next((gid for gid in port.gids if gid.gid_index == int(pinned)), None)
+    found = next((gid for gid in port.gids if gid.gid_index == pinned), None)
     text = "empty"
     if found is not None:
         address = found.address.ipv4_mapped or found.address

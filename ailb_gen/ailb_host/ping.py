@@ -15,6 +15,8 @@ from .prober import HOP, Answer, PairProbe, Prober
 
 # A path is leaf, spine, leaf: the fourth hop is the target.
 HOPS, PATH_ATTEMPTS = 4, 3
+# Paths from one source: for more, the leaf's limit of errors to one address takes a quarter of a second each.
+PATHS_PER_SOURCE = 8
 IGNORED = {
     "foreign": "answer no probe of this run",
     "wrong_source": "came from another address than the target",
@@ -95,7 +97,7 @@ def ping(host: PlannedServer, own: Peer, peers: Peers, options: argparse.Namespa
         prober.local_errors.clear()
         prober.probe([PairProbe(pair, n) for n in range(1, options.probes + 1) for pair in numbers], options.timeout)
         rows = [_pair_result(prober, number, pair, options) for number, pair in enumerate(pairs)]
-        paths = _paths(prober, pairs, peers, options.timeout) if options.path else []
+        paths = _paths(prober, rows, peers, options.timeout) if options.path else []
     finally:
         prober.close()
     rails = {nic.rail for nic in host.nics}
@@ -121,13 +123,26 @@ def _pair_result(prober: Prober, number: int, pair: AddressPair, options: argpar
     return PairResult(pair, times, lost, "", check)
 
 
-def _paths(prober: Prober, pairs: list[AddressPair], peers: Peers, timeout_s: float) -> list[PairPath]:
-    """Ask every hop of every pair who it is, some times where there is no answer."""
+def _paths(prober: Prober, rows: list[PairResult], peers: Peers, timeout_s: float) -> list[PairPath]:
+    """Ask every hop of a sample of pairs who it is, some times where there is no answer."""
+    sample = sampled(rows)
     for attempt in range(1, PATH_ATTEMPTS + 1):
-        walks = [_walk(prober, pair) for pair in range(len(pairs))]
-        silent = [(pair, hop) for pair, walk in enumerate(walks) for hop in range(len(walk)) if walk[hop] is None]
+        walks = {pair: _walk(prober, pair) for pair in sample}
+        silent = [(pair, hop) for pair, walk in walks.items() for hop in range(len(walk)) if walk[hop] is None]
         prober.probe([PairProbe(pair, attempt, hop + 1) for pair, hop in silent], timeout_s)
-    return [_path(number, pair, _walk(prober, number), peers) for number, pair in enumerate(pairs)]
+    return [_path(pair, rows[pair].pair, _walk(prober, pair), peers) for pair in sample]
+
+
+def sampled(rows: Sequence[PairResult]) -> list[int]:
+    """Return PATHS_PER_SOURCE pairs of every source: to all prefixes, which switches have routes for, loss first."""
+    ranked: dict[IPv6Address, list[tuple[int, bool, int]]] = {}
+    count: Counter[tuple[IPv6Address, int, bool]] = Counter()
+    for number, row in enumerate(rows):
+        source, lost = row.pair.source.address, bool(row.lost)
+        route = (source, int(row.pair.target.address) >> 64, lost)
+        ranked.setdefault(source, []).append((count[route], not lost, number))
+        count[route] += 1
+    return sorted(number for pairs in ranked.values() for _, _, number in sorted(pairs)[:PATHS_PER_SOURCE])
 
 
 def _walk(prober: Prober, pair: int) -> list[Answer | None]:
@@ -219,6 +234,9 @@ def findings(result: PingResult, peers: Peers) -> Iterator[str]:
             color, expected = pair.source.color, " or ".join(path.expected)
             ends = f"{pair.source.nic} to {pair.peer} {pair.target.nic}"
             yield f"{color}: {ends} takes {peers.switches[spine]}, not {expected}; check the session of color {color}"
+    if 0 < len(result.paths) < len(result.pairs):
+        sample = f"{PATHS_PER_SOURCE} from each address, to all prefixes, with loss first"
+        yield f"note: paths of {len(result.paths)} of {len(result.pairs)} pairs: {sample}; for others name servers"
     for reason, count in result.ignored.items():
         if count:
             yield f"note: {count} packets were ignored: they {IGNORED[reason]}"

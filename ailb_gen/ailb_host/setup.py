@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from .addresses import usable_addresses
 from .files import PlannedColor, PlannedServer, slaac_address
 from .interfaces import Choice
 from .iproute import change, command_text, query, quoted
@@ -128,16 +128,9 @@ def run(found: Iterable[SetupStep]) -> Iterator[str]:
                 break
 
 
-def addressless(choices: Iterable[Choice], able: set[str]) -> Iterator[str]:
+def addressless(choices: Iterable[Choice], able: set[str], root: str) -> Iterator[str]:
     """Yield a line for every color of which an interface has no address that it can use. Raises HostError."""
-    usable = {
-        row["ifname"]: [
-            ipaddress.IPv6Address(one["local"])
-            for one in row.get("addr_info", ())
-            if "local" in one and not one.get("tentative") and not one.get("dadfailed")
-        ]
-        for row in query("-6", "address", "show", "scope", "global")
-    }
+    usable = usable_addresses(root)
     for nic, interface, _ in choices:
         for color in nic.colors if interface.name in able else ():
             if slaac_address(color.prefix, interface.macs[1]) not in usable.get(interface.name, ()):

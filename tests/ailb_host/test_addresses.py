@@ -9,6 +9,7 @@ import pty
 import shutil
 import socket
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -98,6 +99,7 @@ BROKEN: dict[str, tuple[str, str]] = {
     "IPv4": (WHOLE.replace("fc00:2:1:1::1", "10.0.0.1"), "AddressValueError"),
     "multicast": (WHOLE.replace("fc00:2:1:1::1", "ff02::1"), "ff02::1 is not the address of a server"),
     "escape": (WHOLE.replace("gpu0_eth", "\\u001b[2J"), r"'\x1b[2J' is not a name"),
+    "infinite": (WHOLE.replace('"rail": 0', '"rail": 1e999'), "OverflowError: "),
     "rail": (WHOLE.replace('"rail": 0', '"rail": "x"'), "ValueError: invalid literal for int()"),
     "twice": (WHOLE + WHOLE.replace("::1", "::2"), "b is there twice, with different addresses"),
     "switches": ('{"switches": {"leaf1": "fc00::1"}}', "AddressValueError"),
@@ -147,3 +149,33 @@ def test_wrong_numbers(tmp_path: Path, words: tuple[str, str]) -> None:
     done = run(tmp_path, "ping", *words)
     assert done.returncode == 2
     assert f"argument {words[0]}: {words[1]!r} is not a number from " in done.stderr
+
+
+@pytest.mark.parametrize("name", ["a\u2003b", "a\x1cb", "a\x85b", "a\u2028b"])
+def test_interfaces_with_blanks_in_their_names(tmp_path: Path, name: str) -> None:
+    expected = server(tmp_path, {})
+    table = tmp_path / "proc/net/if_inet6"
+    table.write_bytes(b"00" * 15 + b"01 01 80 10 80 " + name.encode() + b"\n" + table.read_bytes() + b"\n")
+    done = run(tmp_path, "addresses", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [row["address"] for row in json.loads(done.stdout)["addresses"]] == expected
+
+
+def test_server_without_addresses_is_the_one_to_repair(tmp_path: Path) -> None:
+    server(tmp_path, dict.fromkeys(server(tmp_path, {}), None))
+    done = run(tmp_path, "ping", given=WHOLE)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr == (
+        f"ailb-host: no color has a usable address here; green: gpu0_eth of {socket.gethostname()} has no usable "
+        "address; check there: ailb-host gids\n"
+    )
+
+
+def test_peers_of_100_000_rows(tmp_path: Path) -> None:
+    server(tmp_path, {})
+    rows = [{"nic": "n", "rail": 9, "color": "c", "address": f"fd00::{number:x}"} for number in range(1, 33)]
+    text = "\n".join(json.dumps({"server": f"s{number}", "addresses": rows}) for number in range(3125))
+    start = time.monotonic()
+    done = run(tmp_path, "ping", given=text)
+    assert done.returncode == 3 and "no color and rail in common with s0, s1, " in done.stderr
+    assert time.monotonic() - start < 30

@@ -10,6 +10,7 @@ import stat
 import subprocess
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from ailb_gen.layout import HOST_FILE, HOST_PROGRAM
 from ailb_gen.shipped import PACKAGE_DIR
 from tests.ailb_host.servers import VENDORS, FakeNic, nics_of, oldest_python, run, write_sysfs
 from tests.golden_trees import GOLDEN
+from tests.lab.isolated import isolated
 
 PROFILE = GOLDEN / "lab" / "profiles" / "stripe1"
 # Programs read these names: they stay.
@@ -409,8 +411,55 @@ def test_textfile_that_cannot_be_written(tmp_path: Path) -> None:
     done = run(tmp_path, "counters", "--textfile", str(tmp_path / "no/x.prom"))
     assert (done.returncode, done.stdout) == (3, "")
     assert done.stderr == (
-        f"ailb-host: {tmp_path}/no/x.prom: No such file or directory; choose a directory that this user can write to\n"
+        f"ailb-host: {tmp_path}/no/x.prom: No such file or directory; "
+        "choose a directory with space that this user can write to\n"
     )
+
+
+def on_a_full_disk(root: Path) -> tuple[subprocess.CompletedProcess[str], str, list[str]]:
+    """Write a file, then the same again on a file system without space for it."""
+    server(root)
+    folder, words = root / "full", ("counters", "--textfile", f"{root}/full/x.prom")
+    folder.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=32k", "tmpfs", folder], check=True)
+    assert run(root, *words).returncode == 0
+    before = (folder / "x.prom").read_text("utf-8")
+    with suppress(OSError), (folder / "filler").open("wb", 0) as filler:
+        while filler.write(bytes(4096)):
+            pass
+    done = run(root, *words)
+    assert (folder / "x.prom").read_text("utf-8") == before
+    return done, before, sorted(path.name for path in folder.iterdir())
+
+
+def test_textfile_on_a_full_disk_is_the_one_before(tmp_path: Path) -> None:
+    done, before, files = isolated(on_a_full_disk, tmp_path)
+    assert len(samples(before)) > 8 and files == ["filler", "x.prom"]
+    assert done.returncode == 3
+    assert done.stderr.endswith(
+        ": No space left on device; choose a directory with space that this user can write to\n"
+    )
+
+
+def test_output_on_a_full_disk(tmp_path: Path) -> None:
+    server(tmp_path)
+    run(tmp_path, "counters")
+    command = [oldest_python(), "-I", str(tmp_path / HOST_PROGRAM), "--root", str(tmp_path), "counters"]
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (3, "ailb-host: No space left on device\n")
+    closed = subprocess.run(["sh", "-c", '"$@" >&-', "sh", *command], stderr=subprocess.PIPE, text=True, check=False)
+    assert (closed.returncode, closed.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("data", [b"", b"\xff\x00", "²".encode(), b"9" * 5000, b"-1", b"1\n2"])
+def test_counters_that_are_no_numbers(tmp_path: Path, data: bytes) -> None:
+    server(tmp_path)
+    for path in (tmp_path / "sys/class").glob("*/*/**/*x_bytes"):
+        path.write_bytes(data)
+    done = run(tmp_path, "counters", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert {nic["totals"]["net_tx_bytes"] for nic in json.loads(done.stdout)["nics"]} == {None}
 
 
 @pytest.mark.parametrize(

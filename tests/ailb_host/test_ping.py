@@ -16,6 +16,8 @@ from typing import Any
 
 import pytest
 
+from ailb_gen.ailb_host.addresses import AddressPair, ColorAddress
+from ailb_gen.ailb_host.ping import PairResult, sampled
 from ailb_gen.lab.namespaces import add, batch, inside, output, spawn, write_sysctl
 from tests.ailb_host import hostile, network, servers
 from tests.ailb_host.network import COLORS
@@ -365,6 +367,27 @@ def many(directory: Path, words: tuple[str, ...]) -> tuple[Done, float, float]:
     after, end = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     cpu = sum(getattr(after, one) - getattr(before, one) for one in ("ru_utime", "ru_stime"))
     return done, cpu, end - start
+
+
+def test_paths_of_2048_pairs_are_a_sample(tmp_path: Path) -> None:
+    done, _, seconds = isolated(many, tmp_path, ("--path", "--probes", "1"))
+    sample = "8 from each address, to all prefixes, with loss first"
+    note = f"ailb-host: note: paths of 256 of 2048 pairs: {sample}; for others name servers"
+    assert (done.returncode, done.stderr.splitlines()) == (0, [note])
+    # All would take 15 seconds for the limit of errors alone.
+    assert seconds < PATIENCE / 2
+
+
+def row(prefix: int, lost: int) -> PairResult:
+    """Return the result of a pair whose target is in a prefix of that number."""
+    source, target = (ColorAddress("n", 0, "c", IPv6Address(text)) for text in ("fd00::1", f"fd00:0:0:{prefix:x}::1"))
+    return PairResult(AddressPair(source, "p", target), (), lost, "", "")
+
+
+def test_sample_has_every_prefix_and_loss_first() -> None:
+    rows = [row(1, 0) for _ in range(20)] + [row(1, 3), row(2, 0), row(3, 0)] + [row(2, 0) for _ in range(20)]
+    assert sampled(rows) == [0, 1, 2, 20, 21, 22, 23, 24]
+    assert sampled([row(1, 0), row(2, 3)]) == [0, 1]
 
 
 @pytest.mark.parametrize("option", ["", "--udp"])

@@ -193,6 +193,8 @@ def damaged(root: Path) -> dict[str, list[Answer]]:
     own = slaac_address(ipaddress.IPv6Network("fd12:3456:789a:1082::/64"), ETH1)
     sh(f"ip address flush dev eth1_gpu scope global; ip address add {own}/64 dev eth1_gpu")
     found["address"] = [setup(root, "--verify")]
+    sh(f"ip address change {own}/64 dev eth1_gpu preferred_lft 0 valid_lft 600")
+    found["deprecated"] = [setup(root, "--verify")]
     return found
 
 
@@ -210,9 +212,12 @@ def test_only_what_differs_is_changed(tmp_path: Path) -> None:
     verify, repaired = found["link"]
     assert verify.err.count(" holds nothing; run") == 2 and "addr" in verify.err
     assert repaired.code == 0 and repaired.kernel.count(" table 20") == 16
-    assert found["address"][0].err.splitlines()[-1] == (
+    lines = found["address"][0].err.splitlines()
+    assert lines[-1] == (
         "ailb-host: eth1_gpu: no usable address in fd12:3456:789a:1081::/64 (amber); is the leaf advertising it?"
     )
+    # One that jobs no longer use counts as none.
+    assert len(found["deprecated"][0].err.splitlines()) == len(lines) + 1
 
 
 ETH0, ETH1 = MAC.format(number=0), MAC.format(number=1)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
+import signal
 import socket
 import subprocess
 import time
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import pytest
@@ -99,11 +103,71 @@ def test_stop_ends_a_sender_in_order(tmp_path: Path) -> None:
     assert all(number < 1000 for number in numbers.values())
 
 
+def killed(root: Path) -> dict[str, Any]:
+    """Kill a receiver, let its number be another's, and stop; then the lock of a program that is not the sender's."""
+    run(root, "traffic", "receive")
+    folder = root / "run/ailb-host"
+    until = time.monotonic() + 20
+    while not (folder / "receive").read_text("ascii") and time.monotonic() < until:
+        time.sleep(0.01)
+    os.kill(int((folder / "receive").read_text("ascii")), signal.SIGKILL)
+    with subprocess.Popen(["sleep", "60"]) as other, (folder / "send").open("wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        lock.write(str(other.pid).encode())
+        lock.flush()
+        Timer(1, lambda: fcntl.flock(lock, fcntl.LOCK_UN)).start()
+        done = run(root, "traffic", "stop")
+        lives = other.poll() is None
+        other.kill()
+    left = [str(path) for path in (root / "run").rglob("*")]
+    return {"code": done.returncode, "out": json.loads(done.stdout), "err": done.stderr, "lives": lives, "left": left}
+
+
+def test_stop_after_a_kill_loses_the_counts_and_ends_no_other(tmp_path: Path) -> None:
+    found = isolated(killed, tmp_path)
+    assert (found["code"], found["out"]) == (1, {"format": 1, "received": None})
+    assert found["err"].startswith("ailb-host: traffic receive ended without its counts: it was killed")
+    assert found["lives"] and found["left"] == []
+
+
+@pytest.mark.parametrize("data", [b"", b"\xff\0", b"1", b"0", b"-1", b"9" * 5000, "²".encode()])
+def test_locks_that_nobody_holds(tmp_path: Path, data: bytes) -> None:
+    folder = tmp_path / "run/ailb-host"
+    folder.mkdir(parents=True)
+    for name in ("send", "receive"):
+        (folder / name).write_bytes(data)
+    done = run(tmp_path, "traffic", "stop")
+    assert done.returncode == (1 if data else 0) and done.stderr.count("\n") == done.returncode
+    assert list((tmp_path / "run").iterdir()) == []
+
+
+def test_run_is_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "run").write_text("", "utf-8")
+    for words in (("traffic", "receive"), ("traffic", "stop")):
+        done = run(tmp_path, *words)
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (3, "", 1)
+        assert done.stderr.startswith(f"ailb-host: {tmp_path}/run/ailb-host") and "Not a directory" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "flows", "code", "reason"),
     [
         ((), {"flows": []}, 3, "standard input: no flows"),
         ((), [1], 3, "standard input: no flows (TypeError"),
+        (
+            (),
+            {"flows": [{**FLOWS["flows"][0], "port": 65536}]},
+            3,
+            "standard input: no flows (ValueError: flow 3 or port",
+        ),
+        (
+            (),
+            {"flows": [{**FLOWS["flows"][0], "flow": 1 << 32}]},
+            3,
+            "standard input: no flows (ValueError: flow 42949",
+        ),
+        ((), {"flows": [{**FLOWS["flows"][0], "flow": 1e999}]}, 3, "standard input: no flows (OverflowError"),
+        ((), {"flows": [{**FLOWS["flows"][0], "target": "b"}]}, 3, "standard input: no flows (AddressValueError"),
         (("--size", "8"), FLOWS, 2, "argument --size"),
         (("--rate", "0"), FLOWS, 2, "argument --rate"),
         (("--mark", "0102"), FLOWS, 2, "argument --mark"),

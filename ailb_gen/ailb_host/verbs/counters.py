@@ -8,7 +8,7 @@ import signal
 import time
 from collections.abc import Iterator
 
-from ..console import DIFFERENT, OK, note, number
+from ..console import DIFFERENT, OK, note, number, unbroken
 from ..counters import CounterReading, find_ethtool, read
 from ..counters_report import as_json, as_table, metrics, write_textfile
 from ..files import PlannedServer, load_host
@@ -45,9 +45,13 @@ def counters(arguments: argparse.Namespace) -> int:
             missing.add(nic)
             note(f"{nic}: there is no such interface; check its name and driver: ip link")
         if arguments.textfile:
-            write_textfile(arguments.textfile, metrics(host, after, root))
+            # What is stopped in the middle would leave a file behind.
+            with unbroken(signal.SIGINT, signal.SIGTERM):
+                write_textfile(arguments.textfile, metrics(host, after, root))
         elif before is not None or arguments.interval is None:
-            _print_whole(report(host, before, after, root))
+            # Ctrl-C does not cut a table.
+            with unbroken(signal.SIGINT):
+                print(report(host, before, after, root), flush=True)
     return DIFFERENT if missing else OK
 
 
@@ -66,15 +70,6 @@ def _readings(
             return
         before, due = after, max(due + arguments.interval, time.monotonic())
         time.sleep(max(0.0, due - time.monotonic()))
-
-
-def _print_whole(text: str) -> None:
-    """Print a text that Ctrl-C does not cut: the signal arrives after it."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        print(text, flush=True)
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def textfile(text: str) -> str:

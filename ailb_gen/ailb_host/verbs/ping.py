@@ -39,7 +39,11 @@ def probe(arguments: argparse.Namespace) -> int:
         raise HostError(
             f"the peers file has no {', '.join(unknown)}; add the output of 'ailb-host addresses --json' there"
         )
-    others = [peer for peer in peers.servers if not set(peer.addresses) & set(own.addresses)]
+    if not own.addresses:
+        reason = own.missing[0] if own.missing else "its file names no NIC"
+        raise HostError(f"no color has a usable address here; {reason}")
+    mine = set(own.addresses)
+    others = [peer for peer in peers.servers if mine.isdisjoint(peer.addresses)]
     chosen = tuple(peer for peer in others if peer.name in arguments.servers or not arguments.servers)
     peers = peers._replace(servers=chosen)
     result = ping.ping(host, own, peers, arguments)

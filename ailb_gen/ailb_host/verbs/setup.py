@@ -17,7 +17,8 @@ def add_setup(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     verb = verbs.add_parser("setup", help="set tables, rules and routes on the interfaces that are really there")
     what = verb.add_mutually_exclusive_group()
     what.add_argument("--dry-run", action="store_true", help="print the commands, and change nothing")
-    what.add_argument("--verify", action="store_true", help="compare with the kernel: a line per difference")
+    verify = "compare with the kernel, a line per difference; for addresses too many see gids"
+    what.add_argument("--verify", action="store_true", help=verify)
     what.add_argument("--remove", action="store_true", help="delete the tables and rules of all NICs")
     verb.set_defaults(run=setup)
 
@@ -39,7 +40,7 @@ def setup(arguments: argparse.Namespace) -> int:
         print("".join(f"{command_text(words)}\n" for step in found for words in step.commands), end="")
     elif arguments.verify:
         problems += [f"{step.nic}: {step.reason}; run: ailb-host setup" for step in found]
-        problems += addressless(choices, able)
+        problems += addressless(choices, able, arguments.root)
     else:
         return report(chain(problems, run(found)))
     return report(problems)
