@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ailb_gen.accept.flows import Addresses, FabricNic, peers
+from ailb_gen.accept.flows import Addresses, FabricNic, peers, with_addresses
 from ailb_gen.accept.hosts import ask_host, wrong_answer
 from ailb_gen.deploy.servers.files import whole
 from ailb_gen.deploy.servers.ssh import ServerConnection
@@ -50,15 +50,16 @@ Targets = Mapping[str, Sequence[Mapping[str, object]]]
 
 def targets_of(nics: Sequence[FabricNic], addresses: Addresses, everything: bool) -> Targets:
     """Return whom every server probes: the peer of each of its NICs, or all NICs of its rails on other servers."""
+    usable = with_addresses(nics, addresses)
     pairs = (
         (
             (one, other)
-            for one in nics
-            for other in nics
+            for one in usable
+            for other in usable
             if one.rail == other.rail and one.end.device != other.end.device
         )
         if everything
-        else peers(nics)
+        else peers(usable)
     )
     found: dict[str, dict[str, dict[FabricNic, None]]] = defaultdict(lambda: defaultdict(dict))
     for one, other in pairs:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ailb_gen.accept.counters import SUSPICIOUS, Readings
 from ailb_gen.accept.expected import PortDeviation, compare_ports
@@ -11,8 +11,8 @@ from ailb_gen.accept.flows import AcceptFlow
 from ailb_gen.accept.nccl_tests import NcclRun, spread
 from ailb_gen.accept.traffic import TrafficCounts
 from ailb_gen.checks.families.acceptance import ARRIVALS, JOB, MARKS, PORTS, SHARES
-from ailb_gen.checks.model import Findings
-from ailb_gen.network.fabric import Network
+from ailb_gen.checks.model import Check, Findings
+from ailb_gen.network.fabric import End, Network
 from ailb_gen.routing.rib import Routing
 from ailb_gen.wording import some
 
@@ -49,29 +49,39 @@ def port_results(
             found.add(ARRIVALS, leaf, f"{of}: {some([f'{one.source.end} to {one.target.end}' for one in lossy])}")
         if late:
             found.add(ARRIVALS, leaf, f"{late:,} of {received:,} packets to {other} in color {color} come out of order")
-    deviations, compared = compare_ports(routing, flows, counts, readings, payload)
-    found.look(PORTS, compared)
-    for one in deviations:
+    compared = compare_ports(routing, flows, counts, readings, payload)
+    found.look(PORTS, compared.compared)
+    for one in compared.deviations:
         device = one.crossing.ports[0].device
         found.add(PORTS, device, port_message(one, lost_colors), part=one.crossing.ports[0].port)
     total = sum(counts.sent.values())
     found.figure(ARRIVALS, "packets received of those sent", f"{sum(counts.received.values()):,} of {total:,}")
-    found.figure(PORTS, "counters that agree to the packet", f"{compared - len(deviations):,} of {compared:,}")
+    found.figure(PORTS, "counters that agree to the packet", f"{compared.agreeing:,} of {compared.compared:,}")
+    uncounted(found, PORTS, compared.uncounted, readings)
     _loads(found, routing.graph.network, readings)
+
+
+def uncounted(found: Findings, check: Check, ends: Iterable[End], readings: Readings) -> None:
+    """Report ports of devices that were read, but gave no numbers."""
+    for end in ends:
+        if end.device in readings.devices:
+            reason = "no counters of this run: the device shows none, or they were cleared meanwhile; run accept again"
+            found.add(check, end.device, f"{end.port} has {reason}", part=end.port)
 
 
 def port_message(one: PortDeviation, lost_colors: set[str]) -> str:
     """Return a line about a port that counted other packets than were sent its way."""
     ports, colors = " and ".join(end.port for end in one.crossing.ports), some(list(one.colors))
     verb = "sent" if one.crossing.output else "received"
-    text = f"{ports} has {verb} {one.counted:,} of {one.expected:,} packets of color {colors}"
+    to = f" (to {some(list(one.receivers))})" if one.receivers else ""
+    text = f"{ports}{to} has {verb} {one.counted:,} of {one.expected:,} packets of color {colors}"
     if lost_colors.isdisjoint(one.colors):
         return f"{text}, and all arrive: they take another way, as with a wrong color or without the session"
     if one.senders:
         senders, device = some(list(map(str, one.senders))), one.crossing.ports[0].device
         why = "" if one.counted else ", as without a route of the color"
         return f"{text} that {senders} sent: lost on a cable there or in {device}{why}"
-    return f"{text}: lost before"
+    return f"{text}: lost in {one.crossing.ports[0].device} itself, as without carrier or route"
 
 
 def marks(found: Findings, readings: Readings) -> None:
@@ -79,8 +89,9 @@ def marks(found: Findings, readings: Readings) -> None:
     for end, row in sorted(readings.suspicious.items()):
         found.look(MARKS)
         for name, value in row.items():
-            if value > 0:
-                found.add(MARKS, end.device, f"{end.port}: {value:,} {SUSPICIOUS[name]}", part=end.port)
+            if value:
+                text = f"{value:,} {SUSPICIOUS[name]}" if value > 0 else f"{SUSPICIOUS[name]}: counted anew meanwhile"
+                found.add(MARKS, end.device, f"{end.port}: {text}", part=end.port)
 
 
 def _loads(found: Findings, network: Network, readings: Readings) -> None:
@@ -134,6 +145,7 @@ def share_results(found: Findings, network: Network, job: str, readings: Reading
     """Report leaves that have sent a job unevenly by color, and servers whose NCCL says that it has no plug-in."""
     for host in sorted({host for run in runs for host in run.without_plugin}):
         found.add(SHARES, host, f"{job}: NCCL did not load its network plug-in: all queue pairs use one color")
+    uncounted(found, SHARES, (cable.a for cable in network.links if cable.a not in readings.ports), readings)
     crossing = False
     for leaf, row in sorted(uplink_bytes(network, readings).items()):
         sizes = {color: sum(octets) for color, octets in row.items()}
