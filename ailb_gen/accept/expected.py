@@ -110,7 +110,7 @@ def compare_ports(
                 receivers[path[at]] |= {port.device for port in path[at + 1].ports}
     found = []
     for one, by_loss in sorted(senders.items()):
-        last = tuple(sorted(by_loss.get(True) or by_loss.get(False, ())))
+        last = tuple(sorted(by_loss.get(True) or by_loss.get(False) or ()))
         row = (tuple(sorted(colors[one])), last, tuple(sorted(receivers[one])))
         found.append(PortDeviation(one, expected[one], counted[one], *row))
     agreeing = sum(counted[one] == expected[one] for one in compared)

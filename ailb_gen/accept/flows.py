@@ -83,9 +83,7 @@ def _together(row: list[FabricNic], shift: int) -> int:
 
 def with_addresses(nics: Sequence[FabricNic], addresses: Addresses) -> list[FabricNic]:
     """Return the NICs that have an address of any color: others would only leave their peers without one."""
-    return [
-        nic for nic in nics if any((nic.end.device, nic.end.port, color) in addresses for color, _ in nic.prefixes)
-    ]
+    return [nic for nic in nics if any((nic.end.device, nic.end.port, color) in addresses for color, _ in nic.prefixes)]
 
 
 def flows_of(nics: Sequence[FabricNic], addresses: Addresses) -> tuple[AcceptFlow, ...]:

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ailb_gen.accept.flows import Addresses, FabricNic, peers, with_addresses
-from ailb_gen.accept.hosts import ask_host, wrong_answer
+from ailb_gen.accept.hosts import ANSWER_S, ask_host, wrong_answer
 from ailb_gen.deploy.servers.files import whole
 from ailb_gen.deploy.servers.ssh import ServerConnection
 
-# A probe of a pair is sent 5,000 times per second, three to a pair; more is patience.
-PING_S = 600.0
+# A server sends 5,000 probes per second, four to a pair: half of that is patience enough.
+PAIRS_PER_S = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,8 @@ def _rows(nics: Mapping[FabricNic, None], addresses: Addresses) -> Iterator[dict
 def ping_server(targets: Targets, name: str, server: ServerConnection) -> PingAnswer:
     """Let a server probe its targets. Raises DeviceError."""
     data = "\n".join(json.dumps(row) for row in targets[name])
-    answer = ask_host(server, "ping", "--peers", "-", "--json", data=data, timeout_s=PING_S)
+    most_s = ANSWER_S + data.count('"address":') / PAIRS_PER_S
+    answer = ask_host(server, "ping", "--peers", "-", "--json", data=data, timeout_s=most_s)
     try:
         rows = [
             Lost(

@@ -14,11 +14,12 @@ from ailb_gen.checks.families.acceptance import ARRIVALS, JOB, MARKS, PORTS, SHA
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.network.fabric import End, Network
 from ailb_gen.routing.rib import Routing
-from ailb_gen.wording import some
+from ailb_gen.wording import counted, some
 
 # Equal runs differ by less: the guide's three runs are one line in its figure.
 MOST_SPREAD = 0.05
-# A color that has less than this share of the mean of all is one that a server does not use.
+# A color that has less than this share of the mean of all is one that servers do not use. A server that uses one of C
+# colors adds (C - 1) / N of the mean to it, where N servers share the leaf: this share of that is one, too.
 LEAST_SHARE = 0.5
 # Octets that sessions and the like send on an uplink during a job, at most.
 IDLE_BYTES = 1 << 20
@@ -129,7 +130,7 @@ def job_results(found: Findings, server: str, job: str, runs: Sequence[NcclRun],
             server,
             f"{job}: {len(runs)} runs differ by {averages.share:.1%}, over {MOST_SPREAD:.0%}: {values} GB/s",
         )
-    found.figure(JOB, f"{job}: average bus bandwidth of {len(runs)} runs", averages)
+    found.figure(JOB, f"{job}: average bus bandwidth of {counted(len(runs), 'run')}", averages)
     found.figure(JOB, f"{job}: bus bandwidth at {runs[0].rows[-1].size:,} bytes", largest)
     text = (
         predicted if isinstance(predicted, str) else f"{predicted:.2f} GB/s; measured {_share(largest.mean, predicted)}"
@@ -146,19 +147,26 @@ def share_results(found: Findings, network: Network, job: str, readings: Reading
     for host in sorted({host for run in runs for host in run.without_plugin}):
         found.add(SHARES, host, f"{job}: NCCL did not load its network plug-in: all queue pairs use one color")
     uncounted(found, SHARES, (cable.a for cable in network.links if cable.a not in readings.ports), readings)
-    crossing = False
+    peaks = {}
     for leaf, row in sorted(uplink_bytes(network, readings).items()):
         sizes = {color: sum(octets) for color, octets in row.items()}
         mean = sum(sizes.values()) / len(sizes)
         if max(sizes.values()) < IDLE_BYTES or len(sizes) < 2:
             continue
-        crossing = True
         found.look(SHARES)
         idle = [color for color, size in sizes.items() if size < LEAST_SHARE * mean]
-        found.figure(SHARES, f"{job}, {leaf}: busiest color over the mean", f"{max(sizes.values()) / mean:.3f}")
+        most = max(sizes, key=lambda color: sizes[color])
+        peaks[leaf] = sizes[most] / mean
+        share = f"{job}: {sizes[most] / sum(sizes.values()):.0%} of its octets are of color {most}"
+        servers = sorted({server for (server, _), end in network.attachments.items() if end.device == leaf})
         if idle:
-            most = max(sizes, key=lambda color: sizes[color])
-            share = f"{sizes[most] / sum(sizes.values()):.0%} of its octets"
-            found.add(SHARES, leaf, f"{job}: {share} are of color {most}, few or none of {some(idle)}")
-    if not crossing and not runs[0].without_plugin:
+            found.add(SHARES, leaf, f"{share}, few or none of {some(idle)}")
+        elif peaks[leaf] > 1 + LEAST_SHARE * (len(sizes) - 1) / max(1, len(servers)):
+            reason = f"{1 / len(sizes):.0%} would be even: one of {some(servers)} sends on that color only"
+            found.add(SHARES, leaf, f"{share}, {reason}, as without the NCCL plug-in")
+    if peaks:
+        worst = max(peaks, key=lambda leaf: peaks[leaf])
+        text = f"{peaks[worst]:.3f} ({worst}, worst of {len(peaks)})"
+        found.figure(SHARES, f"{job}: busiest color over the mean of its leaf", text)
+    elif not runs[0].without_plugin:
         found.skip(SHARES, f"{job} sent next to nothing over uplinks: its servers share leaves")

@@ -98,7 +98,9 @@ class Acceptance:
         return [name for name in self.session.servers if name in self.session.picked]
 
     def errors(self, check: Check, errors: Mapping[str, DeviceError]) -> None:
-        """Report the devices that have not done what was asked of them."""
+        """Report the devices that have not done what was asked of them; after a signal, none is to blame."""
+        if self.session.pool.signals():
+            return
         for name, error in sorted(errors.items()):
             self.findings.add(check, name, str(error).removeprefix(f"{name}: "))
 
@@ -254,6 +256,8 @@ def _traffic(run: Acceptance, addresses: Addresses) -> None:
     load = AcceptLoad(run.options.packets, RATE, min(LARGEST, *mtus) - HEADERS)
     before = read_counters(run.session)
     counts = run_traffic(run.session, flows, load)
+    if run.session.pool.signals():
+        return
     readings = read_counters(run.session).since(before)
     run.errors(ARRIVALS, counts.errors)
     run.errors(PORTS, readings.errors)
@@ -271,6 +275,8 @@ def _job(run: Acceptance, job: str, predict: Predict, step: Callable[[str], None
             runs.append(_run(run, job))
             yield
     except (DeployError, UsageError) as error:
+        if run.session.pool.signals():
+            return
         run.findings.add(JOB, _first(run), f"{job}: {error}")
         run.findings.skip(SHARES, "the job did not run")
         return
