@@ -44,11 +44,15 @@ class PortCounters:
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """A reading of all counters: of ports and NICs, and the suspicious ones of NICs by name; errors by device."""
+    """A reading of all counters: of ports and NICs, and the suspicious ones of NICs by name; errors by device.
+
+    `devices` are those that have answered.
+    """
 
     ports: Mapping[End, PortCounters] = field(default_factory=dict)
     suspicious: Mapping[End, Mapping[str, int]] = field(default_factory=dict)
     errors: Mapping[str, DeviceError] = field(default_factory=dict)
+    devices: frozenset[str] = frozenset()
 
     def since(self, before: Readings) -> Readings:
         """Return the difference to an earlier reading; what either lacks, or was cleared meanwhile, is left out."""
@@ -59,7 +63,7 @@ class Readings:
             if end in before.suspicious
         }
         known = {end: found for end, found in ports.items() if found is not None}
-        return Readings(known, counted, {**before.errors, **self.errors})
+        return Readings(known, counted, {**before.errors, **self.errors}, self.devices & before.devices)
 
 
 def _less(now: PortCounters, before: PortCounters) -> PortCounters | None:
@@ -85,7 +89,7 @@ def read_counters(session: DeploySession) -> Readings:
         ports |= found
         suspicious |= counted
     errors |= {**of_switches.bad, **of_servers.bad}
-    return Readings(ports, suspicious, errors)
+    return Readings(ports, suspicious, errors, frozenset({*of_switches.good, *of_servers.good}))
 
 
 def read_switch(name: str, switch: SwitchDriver) -> dict[End, PortCounters]:

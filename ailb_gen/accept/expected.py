@@ -54,7 +54,8 @@ def _port(interface: str) -> str:
 class PortDeviation:
     """A place that counted other packets than were sent through it, with the colors of the flows that cross it.
 
-    `senders` are the last ports before it that have sent all, on the paths of flows that lost packets if any did.
+    `senders` are the last ports before it that have sent all, on the paths of flows that lost packets if any did;
+    `receivers` are the devices that its ports lead to.
     """
 
     crossing: Crossing
@@ -62,6 +63,17 @@ class PortDeviation:
     counted: int
     colors: tuple[str, ...]
     senders: tuple[End, ...] = ()
+    receivers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PortComparison:
+    """The first place of every path with too few packets; how many places agree; ports that gave no numbers."""
+
+    deviations: tuple[PortDeviation, ...]
+    agreeing: int
+    compared: int
+    uncounted: tuple[End, ...]
 
 
 def compare_ports(
@@ -70,8 +82,8 @@ def compare_ports(
     counts: TrafficCounts,
     readings: Readings,
     payload: int,
-) -> tuple[tuple[PortDeviation, ...], int]:
-    """Compare counted with sent packets; return the first place of every path with too few, and the number compared."""
+) -> PortComparison:
+    """Compare the packets that every place on the paths of flows has counted with those sent through it."""
     sent = counts.sent
     paths = [(flow, tuple(crossings(routing, flow))) for flow in flows]
     expected: Counter[Crossing] = Counter()
@@ -80,23 +92,29 @@ def compare_ports(
         for one in path:
             expected[one] += sent.get(flow.number, 0)
             colors.setdefault(one, set()).add(flow.color)
-    compared = [one for one in expected if all(port in readings.ports for port in one.ports)]
+    uncounted = {port for one in expected for port in one.ports if port not in readings.ports}
+    compared = [one for one in expected if uncounted.isdisjoint(one.ports)]
     counted = _counted(readings, payload, {one: expected[one] for one in compared})
     short = {one for one in compared if counted[one] < expected[one]}
     # Behind a place that lacks packets of a flow, all others lack them, too.
     explained = {one for _, path in paths for one in path[_first(path, short) + 1 :]}
     senders: dict[Crossing, dict[bool, set[End]]] = {}
+    receivers: dict[Crossing, set[str]] = defaultdict(set)
     for flow, path in paths:
         at = _first(path, short)
         if at < len(path) and path[at] not in explained:
             lost = counts.received.get(flow.number, 0) < sent.get(flow.number, 0)
             before = [one.ports for one in path[:at] if one.output]
             senders.setdefault(path[at], {}).setdefault(lost, set()).update(before[-1] if before else ())
+            if path[at].output:
+                receivers[path[at]] |= {port.device for port in path[at + 1].ports}
     found = []
     for one, by_loss in sorted(senders.items()):
-        last = tuple(sorted(by_loss.get(True) or by_loss[False]))
-        found.append(PortDeviation(one, expected[one], counted[one], tuple(sorted(colors[one])), last))
-    return tuple(found), len(compared)
+        last = tuple(sorted(by_loss.get(True) or by_loss.get(False) or ()))
+        row = (tuple(sorted(colors[one])), last, tuple(sorted(receivers[one])))
+        found.append(PortDeviation(one, expected[one], counted[one], *row))
+    agreeing = sum(counted[one] == expected[one] for one in compared)
+    return PortComparison(tuple(found), agreeing, len(compared), tuple(sorted(uncounted)))
 
 
 def _first(path: tuple[Crossing, ...], short: set[Crossing]) -> int:

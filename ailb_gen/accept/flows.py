@@ -81,10 +81,15 @@ def _together(row: list[FabricNic], shift: int) -> int:
     return sum(one.leaf.device == other.leaf.device for one, other in pairs)
 
 
+def with_addresses(nics: Sequence[FabricNic], addresses: Addresses) -> list[FabricNic]:
+    """Return the NICs that have an address of any color: others would only leave their peers without one."""
+    return [nic for nic in nics if any((nic.end.device, nic.end.port, color) in addresses for color, _ in nic.prefixes)]
+
+
 def flows_of(nics: Sequence[FabricNic], addresses: Addresses) -> tuple[AcceptFlow, ...]:
     """Return a flow of every NIC and color to its peer; colors without an address at either end are left out."""
     numbers, ports, found = count(), defaultdict[str, Iterator[int]](lambda: count(LEAST_PORT)), []
-    for source, target in peers(nics):
+    for source, target in peers(with_addresses(nics, addresses)):
         prefixes = dict(target.prefixes)
         for color, _ in source.prefixes:
             ends = [addresses.get((nic.end.device, nic.end.port, color), "") for nic in (source, target)]

@@ -23,8 +23,10 @@ JOB_S = 3600.0
 LOOK_S, GRACE_S = 0.1, 5.0
 # The process group of a job on a server, by which it is ended.
 GROUP = "/run/ailb-job"
+_BUSY = f"a job of another acceptance runs here; wait for it, or end it: kill -- -$(cat {GROUP})"
+_REFUSE = f'if [ -s {GROUP} ] && kill -s 0 -- -$(cat {GROUP}) 2>/dev/null; then echo "{_BUSY}" >&2; exit 75; fi'
 # `setsid` makes the shell that waits for the job the leader of a group of its own.
-START = f'echo $$ >{GROUP}; "$@"; code=$?; rm -f {GROUP}; exit $code'
+START = f'{_REFUSE}; echo $$ >{GROUP}; "$@"; code=$?; rm -f {GROUP}; exit $code'
 _KILL = f"kill -s TERM -- -$(cat {GROUP}); sleep 1; kill -s KILL -- -$(cat {GROUP})"
 STOP = f"if [ -s {GROUP} ]; then {_KILL}; fi 2>/dev/null; rm -f {GROUP}"
 

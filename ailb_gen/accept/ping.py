@@ -8,13 +8,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ailb_gen.accept.flows import Addresses, FabricNic, peers
-from ailb_gen.accept.hosts import ask_host, wrong_answer
+from ailb_gen.accept.flows import Addresses, FabricNic, peers, with_addresses
+from ailb_gen.accept.hosts import ANSWER_S, ask_host, wrong_answer
 from ailb_gen.deploy.servers.files import whole
 from ailb_gen.deploy.servers.ssh import ServerConnection
 
-# A probe of a pair is sent 5,000 times per second, three to a pair; more is patience.
-PING_S = 600.0
+# A server sends 5,000 probes per second, four to a pair: half of that is patience enough.
+PAIRS_PER_S = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +50,16 @@ Targets = Mapping[str, Sequence[Mapping[str, object]]]
 
 def targets_of(nics: Sequence[FabricNic], addresses: Addresses, everything: bool) -> Targets:
     """Return whom every server probes: the peer of each of its NICs, or all NICs of its rails on other servers."""
+    usable = with_addresses(nics, addresses)
     pairs = (
         (
             (one, other)
-            for one in nics
-            for other in nics
+            for one in usable
+            for other in usable
             if one.rail == other.rail and one.end.device != other.end.device
         )
         if everything
-        else peers(nics)
+        else peers(usable)
     )
     found: dict[str, dict[str, dict[FabricNic, None]]] = defaultdict(lambda: defaultdict(dict))
     for one, other in pairs:
@@ -80,7 +81,8 @@ def _rows(nics: Mapping[FabricNic, None], addresses: Addresses) -> Iterator[dict
 def ping_server(targets: Targets, name: str, server: ServerConnection) -> PingAnswer:
     """Let a server probe its targets. Raises DeviceError."""
     data = "\n".join(json.dumps(row) for row in targets[name])
-    answer = ask_host(server, "ping", "--peers", "-", "--json", data=data, timeout_s=PING_S)
+    most_s = ANSWER_S + data.count('"address":') / PAIRS_PER_S
+    answer = ask_host(server, "ping", "--peers", "-", "--json", data=data, timeout_s=most_s)
     try:
         rows = [
             Lost(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ailb_gen.accept.counters import SUSPICIOUS, Readings
 from ailb_gen.accept.expected import PortDeviation, compare_ports
@@ -11,14 +11,15 @@ from ailb_gen.accept.flows import AcceptFlow
 from ailb_gen.accept.nccl_tests import NcclRun, spread
 from ailb_gen.accept.traffic import TrafficCounts
 from ailb_gen.checks.families.acceptance import ARRIVALS, JOB, MARKS, PORTS, SHARES
-from ailb_gen.checks.model import Findings
-from ailb_gen.network.fabric import Network
+from ailb_gen.checks.model import Check, Findings
+from ailb_gen.network.fabric import End, Network
 from ailb_gen.routing.rib import Routing
-from ailb_gen.wording import some
+from ailb_gen.wording import counted, some
 
 # Equal runs differ by less: the guide's three runs are one line in its figure.
 MOST_SPREAD = 0.05
-# A color that has less than this share of the mean of all is one that a server does not use.
+# A color that has less than this share of the mean of all is one that servers do not use. A server that uses one of C
+# colors adds (C - 1) / N of the mean to it, where N servers share the leaf: this share of that is one, too.
 LEAST_SHARE = 0.5
 # Octets that sessions and the like send on an uplink during a job, at most.
 IDLE_BYTES = 1 << 20
@@ -49,29 +50,39 @@ def port_results(
             found.add(ARRIVALS, leaf, f"{of}: {some([f'{one.source.end} to {one.target.end}' for one in lossy])}")
         if late:
             found.add(ARRIVALS, leaf, f"{late:,} of {received:,} packets to {other} in color {color} come out of order")
-    deviations, compared = compare_ports(routing, flows, counts, readings, payload)
-    found.look(PORTS, compared)
-    for one in deviations:
+    compared = compare_ports(routing, flows, counts, readings, payload)
+    found.look(PORTS, compared.compared)
+    for one in compared.deviations:
         device = one.crossing.ports[0].device
         found.add(PORTS, device, port_message(one, lost_colors), part=one.crossing.ports[0].port)
     total = sum(counts.sent.values())
     found.figure(ARRIVALS, "packets received of those sent", f"{sum(counts.received.values()):,} of {total:,}")
-    found.figure(PORTS, "counters that agree to the packet", f"{compared - len(deviations):,} of {compared:,}")
+    found.figure(PORTS, "counters that agree to the packet", f"{compared.agreeing:,} of {compared.compared:,}")
+    uncounted(found, PORTS, compared.uncounted, readings)
     _loads(found, routing.graph.network, readings)
+
+
+def uncounted(found: Findings, check: Check, ends: Iterable[End], readings: Readings) -> None:
+    """Report ports of devices that were read, but gave no numbers."""
+    for end in ends:
+        if end.device in readings.devices:
+            reason = "no counters of this run: the device shows none, or they were cleared meanwhile; run accept again"
+            found.add(check, end.device, f"{end.port} has {reason}", part=end.port)
 
 
 def port_message(one: PortDeviation, lost_colors: set[str]) -> str:
     """Return a line about a port that counted other packets than were sent its way."""
     ports, colors = " and ".join(end.port for end in one.crossing.ports), some(list(one.colors))
     verb = "sent" if one.crossing.output else "received"
-    text = f"{ports} has {verb} {one.counted:,} of {one.expected:,} packets of color {colors}"
+    to = f" (to {some(list(one.receivers))})" if one.receivers else ""
+    text = f"{ports}{to} has {verb} {one.counted:,} of {one.expected:,} packets of color {colors}"
     if lost_colors.isdisjoint(one.colors):
         return f"{text}, and all arrive: they take another way, as with a wrong color or without the session"
     if one.senders:
         senders, device = some(list(map(str, one.senders))), one.crossing.ports[0].device
         why = "" if one.counted else ", as without a route of the color"
         return f"{text} that {senders} sent: lost on a cable there or in {device}{why}"
-    return f"{text}: lost before"
+    return f"{text}: lost in {one.crossing.ports[0].device} itself, as without carrier or route"
 
 
 def marks(found: Findings, readings: Readings) -> None:
@@ -79,8 +90,9 @@ def marks(found: Findings, readings: Readings) -> None:
     for end, row in sorted(readings.suspicious.items()):
         found.look(MARKS)
         for name, value in row.items():
-            if value > 0:
-                found.add(MARKS, end.device, f"{end.port}: {value:,} {SUSPICIOUS[name]}", part=end.port)
+            if value:
+                text = f"{value:,} {SUSPICIOUS[name]}" if value > 0 else f"{SUSPICIOUS[name]}: counted anew meanwhile"
+                found.add(MARKS, end.device, f"{end.port}: {text}", part=end.port)
 
 
 def _loads(found: Findings, network: Network, readings: Readings) -> None:
@@ -118,7 +130,7 @@ def job_results(found: Findings, server: str, job: str, runs: Sequence[NcclRun],
             server,
             f"{job}: {len(runs)} runs differ by {averages.share:.1%}, over {MOST_SPREAD:.0%}: {values} GB/s",
         )
-    found.figure(JOB, f"{job}: average bus bandwidth of {len(runs)} runs", averages)
+    found.figure(JOB, f"{job}: average bus bandwidth of {counted(len(runs), 'run')}", averages)
     found.figure(JOB, f"{job}: bus bandwidth at {runs[0].rows[-1].size:,} bytes", largest)
     text = (
         predicted if isinstance(predicted, str) else f"{predicted:.2f} GB/s; measured {_share(largest.mean, predicted)}"
@@ -134,19 +146,27 @@ def share_results(found: Findings, network: Network, job: str, readings: Reading
     """Report leaves that have sent a job unevenly by color, and servers whose NCCL says that it has no plug-in."""
     for host in sorted({host for run in runs for host in run.without_plugin}):
         found.add(SHARES, host, f"{job}: NCCL did not load its network plug-in: all queue pairs use one color")
-    crossing = False
+    uncounted(found, SHARES, (cable.a for cable in network.links if cable.a not in readings.ports), readings)
+    peaks = {}
     for leaf, row in sorted(uplink_bytes(network, readings).items()):
         sizes = {color: sum(octets) for color, octets in row.items()}
         mean = sum(sizes.values()) / len(sizes)
         if max(sizes.values()) < IDLE_BYTES or len(sizes) < 2:
             continue
-        crossing = True
         found.look(SHARES)
         idle = [color for color, size in sizes.items() if size < LEAST_SHARE * mean]
-        found.figure(SHARES, f"{job}, {leaf}: busiest color over the mean", f"{max(sizes.values()) / mean:.3f}")
+        most = max(sizes, key=lambda color: sizes[color])
+        peaks[leaf] = sizes[most] / mean
+        share = f"{job}: {sizes[most] / sum(sizes.values()):.0%} of its octets are of color {most}"
+        servers = sorted({server for (server, _), end in network.attachments.items() if end.device == leaf})
         if idle:
-            most = max(sizes, key=lambda color: sizes[color])
-            share = f"{sizes[most] / sum(sizes.values()):.0%} of its octets"
-            found.add(SHARES, leaf, f"{job}: {share} are of color {most}, few or none of {some(idle)}")
-    if not crossing and not runs[0].without_plugin:
+            found.add(SHARES, leaf, f"{share}, few or none of {some(idle)}")
+        elif peaks[leaf] > 1 + LEAST_SHARE * (len(sizes) - 1) / max(1, len(servers)):
+            reason = f"{1 / len(sizes):.0%} would be even: one of {some(servers)} sends on that color only"
+            found.add(SHARES, leaf, f"{share}, {reason}, as without the NCCL plug-in")
+    if peaks:
+        worst = max(peaks, key=lambda leaf: peaks[leaf])
+        text = f"{peaks[worst]:.3f} ({worst}, worst of {len(peaks)})"
+        found.figure(SHARES, f"{job}: busiest color over the mean of its leaf", text)
+    elif not runs[0].without_plugin:
         found.skip(SHARES, f"{job} sent next to nothing over uplinks: its servers share leaves")

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from ipaddress import IPv6Address
 from typing import Literal
 
 from ailb_gen.accept.counters import read_counters
@@ -97,7 +98,9 @@ class Acceptance:
         return [name for name in self.session.servers if name in self.session.picked]
 
     def errors(self, check: Check, errors: Mapping[str, DeviceError]) -> None:
-        """Report the devices that have not done what was asked of them."""
+        """Report the devices that have not done what was asked of them; after a signal, none is to blame."""
+        if self.session.pool.signals():
+            return
         for name, error in sorted(errors.items()):
             self.findings.add(check, name, str(error).removeprefix(f"{name}: "))
 
@@ -152,8 +155,8 @@ def _steps(run: Acceptance, predict: Predict, step: Callable[[str], None]) -> It
     if not run.options.jobs:
         run.findings.skip(JOB, NO_JOB)
         run.findings.skip(SHARES, NO_JOB)
-        if not run.options.traffic:
-            run.findings.skip(MARKS, "nothing was sent")
+        if not run.findings.counts[MARKS.id]:
+            run.findings.skip(MARKS, "nothing was sent, or no counters of NICs were read")
 
 
 def _addresses(run: Acceptance) -> Addresses:
@@ -162,10 +165,11 @@ def _addresses(run: Acceptance) -> Addresses:
     def read(name: str, server: ServerConnection) -> dict[tuple[str, str, str], str]:
         answer = ask_host(server, "addresses", "--json")
         try:
-            rows = [(str(row["nic"]), str(row["color"]), str(row["address"])) for row in answer["addresses"]]
-        except (KeyError, TypeError) as error:
+            rows = [(str(row["nic"]), str(row["color"]), row["address"]) for row in answer["addresses"]]
+            # A color without an address has None.
+            return {(name, nic, color): str(IPv6Address(text)) for nic, color, text in rows if text is not None}
+        except (KeyError, TypeError, ValueError) as error:
             raise wrong_answer(name, "addresses", error) from error
-        return {(name, nic, color): address for nic, color, address in rows}
 
     found = run.session.pool.run(run.servers, read, Phase.READ)
     run.errors(PING, found.bad)
@@ -179,6 +183,8 @@ def _addresses(run: Acceptance) -> Addresses:
         if other := others.get((nic.end.device, nic.end.port), set()) - {nic.leaf.device}:
             reason += f"; it has one of {some(sorted(other))}: its cable goes there, by the files to {nic.leaf.device}"
         run.findings.add(PING, nic.end.device, reason, part=nic.end.port)
+        # An address of another prefix is none of this color.
+        addresses.pop((nic.end.device, nic.end.port, color), None)
     return addresses
 
 
@@ -250,6 +256,8 @@ def _traffic(run: Acceptance, addresses: Addresses) -> None:
     load = AcceptLoad(run.options.packets, RATE, min(LARGEST, *mtus) - HEADERS)
     before = read_counters(run.session)
     counts = run_traffic(run.session, flows, load)
+    if run.session.pool.signals():
+        return
     readings = read_counters(run.session).since(before)
     run.errors(ARRIVALS, counts.errors)
     run.errors(PORTS, readings.errors)
@@ -267,10 +275,13 @@ def _job(run: Acceptance, job: str, predict: Predict, step: Callable[[str], None
             runs.append(_run(run, job))
             yield
     except (DeployError, UsageError) as error:
+        if run.session.pool.signals():
+            return
         run.findings.add(JOB, _first(run), f"{job}: {error}")
         run.findings.skip(SHARES, "the job did not run")
         return
     readings = read_counters(run.session).since(before)
+    run.errors(SHARES, readings.errors)
     predicted = predict(job, runs[0].rows[-1].size)
     job_results(run.findings, _first(run), job, runs, predicted)
     share_results(run.findings, run.network, job, readings, runs)

@@ -13,7 +13,7 @@ from ailb_gen.accept.hosts import ask_host, wrong_answer
 from ailb_gen.deploy.servers.files import whole
 from ailb_gen.deploy.servers.ssh import ServerConnection
 from ailb_gen.deploy.session import DeploySession
-from ailb_gen.deploy.switch_driver import DeviceError, Phase
+from ailb_gen.deploy.switch_driver import DeviceError, Phase, RequestRefusedError
 
 # Seconds that a receiver waits for more than the packets take.
 SPARE_S = 60.0
@@ -41,7 +41,10 @@ class TrafficCounts:
 
 
 def run_traffic(session: DeploySession, flows: Sequence[AcceptFlow], load: AcceptLoad) -> TrafficCounts:
-    """Send all flows, and count; in the end no server sends or receives any more."""
+    """Send all flows, and count; in the end no server sends or receives any more.
+
+    A server with traffic of another run refuses; that run goes on.
+    """
     mark, seconds = secrets.token_hex(4), load.count / load.rate
     of_server: dict[str, list[dict[str, object]]] = defaultdict(list)
     for flow in flows:
@@ -50,8 +53,6 @@ def run_traffic(session: DeploySession, flows: Sequence[AcceptFlow], load: Accep
     servers = sorted({flow.target.end.device for flow in flows} | of_server.keys())
 
     def receive(_: str, server: ServerConnection) -> None:
-        # Of a run that was cut off, something may still run.
-        ask_host(server, "traffic", "stop")
         words = ("--mark", mark, "--seconds", str(round(seconds + SPARE_S)))
         ask_host(server, "traffic", "receive", *words)
 
@@ -65,12 +66,14 @@ def run_traffic(session: DeploySession, flows: Sequence[AcceptFlow], load: Accep
         return _rows(name, ask_host(server, "traffic", "stop"))
 
     pool = session.pool
+    ours = servers
     try:
         ready = pool.run(servers, receive, Phase.READ)
         there = ready.good
+        ours = [name for name in servers if not isinstance(ready.bad.get(name), RequestRefusedError)]
         sent = pool.run([name for name in of_server if name in there], send, Phase.READ)
     finally:
-        ended = pool.run(servers, stop, Phase.READ)
+        ended = pool.run(ours, stop, Phase.READ)
     rows = {flow: row for found in ended.good.values() for flow, row in found.items()}
     return TrafficCounts(
         {flow: number for found in sent.good.values() for flow, number in found.items()},

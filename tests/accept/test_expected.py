@@ -10,8 +10,10 @@ import pytest
 from ailb_gen.accept.counters import PortCounters, Readings
 from ailb_gen.accept.expected import Crossing, compare_ports, crossings
 from ailb_gen.accept.flows import AcceptFlow, fabric_nics, flows_of
-from ailb_gen.accept.results import port_message
+from ailb_gen.accept.results import port_message, port_results
 from ailb_gen.accept.traffic import TrafficCounts
+from ailb_gen.checks.families.acceptance import PORTS
+from ailb_gen.checks.model import Findings
 from ailb_gen.network.fabric import End
 from ailb_gen.routing.rib import Routing
 from ailb_gen.wording import some
@@ -69,16 +71,19 @@ def test_the_path_of_a_color(routing: Routing, flows: tuple[AcceptFlow, ...]) ->
 
 
 def test_all_agree(routing: Routing, flows: tuple[AcceptFlow, ...]) -> None:
-    deviations, compared = compare_ports(routing, flows, arrived(flows), counted(routing, flows), PAYLOAD)
-    assert deviations == ()
-    assert compared == len({one for flow in flows for one in crossings(routing, flow)})
+    found = compare_ports(routing, flows, arrived(flows), counted(routing, flows), PAYLOAD)
+    assert (found.deviations, found.uncounted) == ((), ())
+    assert found.agreeing == found.compared == len({one for flow in flows for one in crossings(routing, flow)})
 
 
 @pytest.mark.parametrize("place", range(1, 8))
 def test_the_first_place_is_reported(routing: Routing, flows: tuple[AcceptFlow, ...], place: int) -> None:
     flow = flows[0]
     readings = counted(routing, flows, {flow.number: place})
-    (found,), _ = compare_ports(routing, flows, arrived(flows[1:], flow), readings, PAYLOAD)
+    compared = compare_ports(routing, flows, arrived(flows[1:], flow), readings, PAYLOAD)
+    (found,) = compared.deviations
+    # All places behind the first lack the packets, too.
+    assert compared.compared - compared.agreeing == 8 - place
     path = tuple(crossings(routing, flow))
     assert found.crossing == path[place]
     assert found.expected - found.counted == COUNT
@@ -90,3 +95,33 @@ def test_the_first_place_is_reported(routing: Routing, flows: tuple[AcceptFlow, 
     )
     assert f"sent: lost on a cable there or in {path[place].ports[0].device}" in text
     assert "all arrive: they take another way" in port_message(found, set())
+    if path[place].output:
+        assert f" (to {path[place + 1].ports[0].device}) has sent" in text
+
+
+@pytest.mark.parametrize("received", [0, COUNT])
+def test_a_server_that_sends_nothing(routing: Routing, flows: tuple[AcceptFlow, ...], received: int) -> None:
+    flow = flows[0]
+    counts = replace(arrived(flows), received={flow.number: received})
+    (found,) = compare_ports(routing, flows, counts, counted(routing, flows, {flow.number: 0}), PAYLOAD).deviations
+    assert (found.crossing.ports, found.senders) == ((flow.source.end,), ())
+    assert port_message(found, {flow.color}).endswith(
+        f"lost in {flow.source.end.device} itself, as without carrier or route"
+    )
+
+
+def test_a_port_without_counters(routing: Routing, flows: tuple[AcceptFlow, ...]) -> None:
+    readings = counted(routing, flows)
+    leaf, other = flows[0].source.leaf, flows[0].target.leaf
+    known = {end: row for end, row in readings.ports.items() if end not in (leaf, other)}
+    readings = Readings(known, devices=frozenset({leaf.device}))
+    findings = Findings()
+    port_results(findings, routing, flows, arrived(flows), readings, PAYLOAD)
+    # The other device could not be read, which is a finding elsewhere.
+    assert [(one.device, one.message) for one in findings.found[PORTS.id]] == [
+        (
+            leaf.device,
+            f"{leaf.port} has no counters of this run: the device shows none, or they were cleared meanwhile; "
+            "run accept again",
+        )
+    ]

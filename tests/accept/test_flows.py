@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 
 from ailb_gen.accept.flows import Addresses, FabricNic, fabric_nics, flows_of, missing, peers
+from ailb_gen.accept.ping import targets_of
 from ailb_gen.addresses import Prefix, address_text, prefix_value
 from ailb_gen.network.fabric import End
 from tests.checks.trees import GOLDEN, network_of
@@ -46,6 +47,17 @@ def test_an_address_that_is_missing() -> None:
     flows = flows_of(nics, addresses)
     # What it would have sent, and what it would have received.
     assert len(flows) == len(flows_of(nics, all_addresses(nics))) - 2
+
+
+def test_a_server_without_addresses_leaves_no_other_without_a_peer() -> None:
+    nics = (nic("a", "leaf1"), nic("b", "leaf1"), nic("c", "leaf2"), nic("d", "leaf2"))
+    addresses = {key: value for key, value in all_addresses(nics).items() if key[0] != "c"}
+    ends = [(flow.source.end.device, flow.target.end.device) for flow in flows_of(nics, addresses)]
+    assert {one for one, _ in ends} == {other for _, other in ends} == {"a", "b", "d"}
+    for everything in (False, True):
+        targets = targets_of(nics, addresses, everything)
+        assert targets.keys() == {"a", "b", "d"}
+        assert all(row["addresses"] and row["server"] != "c" for rows in targets.values() for row in rows)
 
 
 @pytest.mark.parametrize(

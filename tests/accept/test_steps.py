@@ -78,14 +78,14 @@ def figures(report: dict[str, Any], check: str) -> dict[str, str]:
 
 
 @contextmanager
-def site(folder: Path, damage: Callable[[Path], None] = lambda artifacts: None) -> Iterator[Site]:
+def site(folder: Path, damage: Callable[[Path], None] = lambda artifacts: None, intent: str = INTENT) -> Iterator[Site]:
     """Run a lab of files that are damaged, beside those that they should be."""
     need_root()
     for tool in ("bird", "ip", "nft", "sshd"):
         need_tool(tool)
-    (folder / "fabric.yaml").write_text(INTENT)
+    (folder / "fabric.yaml").write_text(intent)
     for name in ("artifacts", "damaged"):
-        write_rendering(rendering(design_of(INTENT), folder / name, RenderOptions("curly", None)))
+        write_rendering(rendering(design_of(intent), folder / name, RenderOptions("curly", None)))
     damage(folder / "damaged")
     environment = {"XDG_STATE_HOME": str(folder / "state")}
     options = ("--lab", folder.name, "-i", str(folder / "inventory"), "--hosts", "script")
@@ -135,8 +135,8 @@ def test_a_link_that_loses_packets_without_going_down(lab: Site) -> None:
     found = findings(report)
     assert code == 1
     assert found["AILBA04"] == [
-        "spine1: et-0/0/1 has sent 180 of 200 packets of color blue that stripe1-leaf1:et-0/0/0 sent: "
-        "lost on a cable there or in spine1"
+        "spine1: et-0/0/1 (to stripe2-leaf1) has sent 180 of 200 packets of color blue that "
+        "stripe1-leaf1:et-0/0/0 sent: lost on a cable there or in spine1"
     ]
     assert found["AILBA03"][0].startswith("stripe1-leaf1: 20 of 200 packets to stripe2-leaf1 in color blue are lost: ")
     assert found.keys() == {"AILBA03", "AILBA04"}
@@ -161,7 +161,7 @@ def test_a_wrong_color(tmp_path: Path) -> None:
     # Each spine sends what the leaf has no use for in that color, so nothing of either color leaves a leaf.
     assert any("spine1: 0 prefixes are accepted from stripe1-leaf1" in text for text in found["AILBD03"]), found
     assert any(
-        text.startswith("stripe1-leaf1: et-0/0/0 has sent 0 of 200 packets of color blue that server-00")
+        text.startswith("stripe1-leaf1: et-0/0/0 (to spine1) has sent 0 of 200 packets of color blue that server-00")
         and text.endswith("lost on a cable there or in stripe1-leaf1, as without a route of the color")
         for text in found["AILBA04"]
     ), found
@@ -178,9 +178,13 @@ def swapped_servers(artifacts: Path) -> None:
 @pytest.mark.long
 def test_a_server_in_the_wrong_stripe(tmp_path: Path) -> None:
     with site(tmp_path, swapped_servers) as lab:
-        code, report = lab.accept(*TRAFFIC)
+        code, report = lab.accept(*NO_JOB, "--traffic")
     found = findings(report)
-    assert code == 1
+    # The two others probe and load each other.
+    assert (code, found.keys()) == (1, {"AILBA02", "AILBD03"})
+    assert all("no address in" in text for text in found["AILBA02"])
+    assert figures(report, "AILBA02")["pairs probed"] == "4 (sample)"
+    assert figures(report, "AILBA04")["counters that agree to the packet"] == "24 of 24"
     assert (
         "server-001: gpu0_eth: no address in fc00:1:1:1::/64 (color blue), which stripe1-leaf1:et-0/0/16 should "
         "advertise; it has one of stripe2-leaf1: its cable goes there, by the files to stripe1-leaf1"
@@ -264,6 +268,67 @@ def test_ctrl_c_leaves_nothing_on_servers(lab: Site) -> None:
     assert process.returncode == 130, said
     assert "what runs on servers is ended" in said
     assert left_over(lab) == before
+
+
+@pytest.mark.long
+def test_a_run_beside_another(lab: Site) -> None:
+    host = "/usr/local/sbin/ailb-host"
+    lab.inside(SERVERS[1], host, "traffic", "receive", "--seconds", "600")
+    try:
+        code, report = lab.accept(*TRAFFIC)
+        assert code == 1
+        refused = "server-002: read: traffic receive runs already; end it: ailb-host traffic stop"
+        assert refused in findings(report)["AILBA03"]
+        # It goes on.
+        assert "4791" in lab.inside(SERVERS[1], "ss", "-Hlnu", "sport = :4791")
+    finally:
+        lab.inside(SERVERS[1], host, "traffic", "stop")
+    install_mpirun(lab, f"cat <<EOF\n{OUTPUT}EOF")
+    lab.inside(SERVERS[0], "sh", "-c", "setsid sleep 600 >/dev/null 2>&1 & echo $! >/run/ailb-job")
+    try:
+        code, report = lab.accept("--ping", "none")
+    finally:
+        lab.inside(SERVERS[0], "sh", "-c", "kill $(cat /run/ailb-job); rm /run/ailb-job")
+    assert code == 1
+    assert "a job of another acceptance runs here; wait for it, or end it: kill -- -" in findings(report)["AILBA06"][0]
+
+
+@pytest.mark.long
+def test_jvd_whole(tmp_path: Path) -> None:
+    servers = [f"h100-{number:02}" for number in range(1, 5)]
+    with site(tmp_path, intent=(ROOT / "examples/jvd/fabric.yaml").read_text()) as lab:
+        code, report = lab.accept(*NO_JOB, "--traffic", "--ping", "all")
+        assert (code, findings(report)) == (0, {})
+        assert figures(report, "AILBA02")["pairs probed"] == "384 (all)"
+        assert figures(report, "AILBA03")["packets received of those sent"] == "25,600 of 25,600"
+        assert figures(report, "AILBA04")["counters that agree to the packet"] == "384 of 384"
+        # One of two servers of each leaf puts everything on one color.
+        rows = {
+            name: {
+                (row["nic"], row["color"]): row["address"]
+                for row in json.loads(lab.inside(name, "/usr/local/sbin/ailb-host", "addresses", "--json"))["addresses"]
+            }
+            for name in servers
+        }
+        flows = {
+            one: [
+                {
+                    "flow": number,
+                    "source": rows[one][nic, used],
+                    "port": 50000 + number,
+                    "target": rows[other][nic, used],
+                }
+                for number, (nic, color) in enumerate(rows[one])
+                for used in ("green" if one == "h100-02" else color,)
+            ]
+            for one, other in zip(servers, (servers[2], servers[3], servers[1], servers[0]), strict=True)
+        }
+        command = shlex.join([sys.executable, str(ROOT / "tests/accept/standin.py"), tmp_path.name, json.dumps(flows)])
+        code, report = lab.accept("--ping", "none", "--repeats", "1", "--command", command)
+    found = findings(report)
+    assert (code, found.keys()) == (1, {"AILBA07"})
+    assert [text.partition(":")[0] for text in found["AILBA07"]] == [f"stripe1-leaf{number}" for number in range(1, 9)]
+    assert "of color green, 25% would be even: one of h100-01, h100-02 sends on that color only" in found["AILBA07"][0]
 
 
 def install_mpirun(lab: Site, script: str) -> None:
