@@ -233,7 +233,7 @@ def tell(line: str) -> None:
 def _probe(**sections: Iterable[str]) -> Answer:
     parts: dict[str, Iterable[str]] = {"way": ["netplan"], "files": []}
     parts |= {title: ["[]"] for title in ("link", "addr", "rule", "route")}
-    parts |= {title: [] for title in ("sysctl", "nic", "plugin", "environment", "qos", "ping")}
+    parts |= {title: [] for title in ("sysctl", "nic", "plugin", "environment", "qos", "gids", "ping")}
     for title, body in (parts | sections).items():
         yield f"== {title}\n"
         yield from body

@@ -52,7 +52,7 @@ def wait_for(server: ServerConnection, run_name: str, *states: RunState) -> None
 def probe_text(**sections: str) -> str:
     """Return what a host answers to a probe: nothing is there, unless it is given."""
     empty = {"way": "netplan", "files": "", "link": "[]", "addr": "[]", "rule": "[]", "route": "[]", "sysctl": ""}
-    empty |= {"nic": "", "plugin": "", "environment": "", "qos": "", "ping": ""}
+    empty |= {"nic": "", "plugin": "", "environment": "", "qos": "", "gids": "", "ping": ""}
     return "".join(f"== {title}\n{body}\n" for title, body in (empty | sections).items()) + "== end\n"
 
 

@@ -71,13 +71,22 @@ assignments() {
     grep -asnHE '^[[:space:]]*(export[[:space:]]+)?(NCCL|UCX)_[A-Z0-9_]+=' -- "$@" | cut -c 1-500 | head -n 1000
 }
 
+report() { # seconds, command: what it says on standard error, then its exit code
+    code=0
+    said=$(timeout "$@" 2>&1 >/dev/null </dev/null) || code=$?
+    [ -z "$said" ] || printf '%s\n' "$said" | head -c 100000 | head -n 1000
+    echo "exit $code"
+}
+
 # How the NICs differ from what `ailb-qos` sets. Before it had verbs, it set them whatever it was told.
 roce() {
-    grep -q '^verify() {' /usr/local/sbin/ailb-qos 2>/dev/null || return 0
-    code=0
-    said=$(timeout 60 /usr/local/sbin/ailb-qos verify 2>&1 </dev/null) || code=$?
-    [ -z "$said" ] || printf '%s\n' "$said" | head -n 1000
-    echo "exit $code"
+    ! grep -q '^verify() {' /usr/local/sbin/ailb-qos 2>/dev/null || report 60 /usr/local/sbin/ailb-qos verify
+}
+
+# How the GID tables differ from the plan, where there are some.
+gids() {
+    [ -x /usr/local/sbin/ailb-host ] && [ -n "$(ls /sys/class/infiniband 2>/dev/null)" ] || return 0
+    report 20 /usr/local/sbin/ailb-host gids
 }
 
 # On standard input: file PATH, sysctl KEY, nic NAME, library NAME DIRECTORIES, ping NIC PREFIX GATEWAY
@@ -108,6 +117,8 @@ probe() { # most bytes of a file; changes nothing
     assignments || :
     echo '== qos'
     roce
+    echo '== gids'
+    gids
     echo '== ping'
     printf '%s\n' "$asked" | sed -n 's/^ping //p' | {
         count=0

@@ -1,4 +1,4 @@
-"""What `ailb-qos verify` says on a host, as findings; the script itself: tests/render/test_qos.py."""
+"""What programs on a host report, as findings; `ailb-qos`: tests/render/test_qos.py, `ailb-host`: tests/ailb_host."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ailb_gen.deploy.servers.qos import qos, read_qos
+from ailb_gen.deploy.servers.host_reports import read_report, reported
 from ailb_gen.deploy.servers.ssh import ServerConnection
 from ailb_gen.deploy.servers.verify import ExpectedServer, observe
 from ailb_gen.layout import QOS
@@ -31,17 +31,17 @@ SAID: dict[tuple[str, ...], list[tuple[str, str]]] = {
 
 @pytest.mark.parametrize("lines", SAID)
 def test_what_the_script_says(lines: tuple[str, ...]) -> None:
-    assert list(read_qos(list(lines))) == SAID[lines]
+    assert list(read_report(list(lines), "ailb-qos verify")) == SAID[lines]
 
 
 @pytest.mark.parametrize("lines", [["exit"], ["exit x"], [f"ailb-qos: {LOST}"]])
 def test_an_answer_that_is_cut_off_is_refused(lines: list[str]) -> None:
     with pytest.raises(ValueError, match="exit code"):
-        read_qos(lines)
+        read_report(lines, "ailb-qos verify")
 
 
 def test_a_difference_is_about_its_nic() -> None:
-    first, other = qos("gpu-1", [("gpu0_eth", LOST), ("", MISSING)])
+    first, other = reported("gpu-1", {"qos": (("gpu0_eth", LOST), ("", MISSING))}, (), ())
     assert (first.check, first.message, other.message) == ("AILBD03", LOST, MISSING)
     assert [(subject.device, subject.name) for subject in first.subjects] == [("gpu-1", "gpu0_eth"), ("gpu-1", "QoS")]
     assert [subject.name for subject in other.subjects][-1] == "QoS"
@@ -61,5 +61,5 @@ def test_a_host_tells_it_in_the_same_round_trip(
     script = host.root / "usr-local/sbin/ailb-qos"
     script.write_text(SCRIPTS[name](expected.tree[QOS].content.decode()), encoding="utf-8")
     script.chmod(0o755)
-    assert list(observe(server, expected).qos) == ([("gpu0_eth", LOST)] if name == "lost" else [])
+    assert list(observe(server, expected).reports["qos"]) == ([("gpu0_eth", LOST)] if name == "lost" else [])
     assert not (host.root / "usr-local/sbin/set").exists(), "verifying sets nothing"

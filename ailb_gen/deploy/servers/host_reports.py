@@ -1,0 +1,65 @@
+"""What the programs of a server report about it: `ailb-qos verify` of the NICs' settings, `ailb-host gids` of GIDs."""
+
+import re
+from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from ailb_gen.checks import subjects as about
+from ailb_gen.checks.model import Finding
+from ailb_gen.deploy.switch_state import deviation
+from ailb_gen.layout import ENVIRONMENT, HOST_FILE, HOST_PROGRAM, QOS
+
+DIFFERENCE = re.compile(r"ailb-(?:qos|host): ((?:([\w.-]{1,15})(?: \([\w.-]+\))?: )?[ -~]{1,300})")
+EXIT = re.compile(r"exit (\d{1,3})")
+# `timeout` ends a program with this code.
+ENDED = 124
+# NICs, empty for all, and how they differ.
+Report = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reporter:
+    """A program that reports: its command, the item of its findings, and the files that its report follows from."""
+
+    command: str
+    item: str
+    files: tuple[str, ...]
+
+
+# By the section of the probe.
+REPORTERS = {
+    "qos": Reporter("ailb-qos verify", "QoS", (QOS,)),
+    "gids": Reporter("ailb-host gids", "GID", (HOST_PROGRAM, HOST_FILE, ENVIRONMENT)),
+}
+
+
+def read_report(lines: Iterable[str], command: str) -> Report:
+    """Read a program's messages, then `exit CODE`. Raises ValueError.
+
+    There are no lines where the program is not there, or is one without the verb.
+    """
+    *said, last = lines or ["exit 0"]
+    code = EXIT.fullmatch(last)
+    if code is None:
+        raise ValueError(f"not the exit code of {command}")
+    found = tuple((one[2] or "", one[1]) for one in map(DIFFERENCE.fullmatch, said) if one is not None)
+    if int(code[1]) and not found:
+        reason = "does not end" if int(code[1]) == ENDED else f"fails with exit code {code[1]}"
+        found = (("", f"{command} {reason}; run it on the server"),)
+    return found
+
+
+def reported(
+    name: str, reports: Mapping[str, Report], wrong_files: Container[str], wrong_nics: Container[str]
+) -> Iterator[Finding]:
+    """Yield what programs report, but nothing that follows from wrong files, or from wrong links and addresses.
+
+    GIDs are those of a NIC's addresses: once these are right, the next report tells whether the GIDs are, too.
+    """
+    for section, report in reports.items():
+        reporter = REPORTERS[section]
+        if any(file in wrong_files for file in reporter.files):
+            continue
+        for nic, difference in report:
+            if section != "gids" or nic not in wrong_nics:
+                yield deviation(name, reporter.item, difference, *([about.nic(name, nic)] if nic else []))
