@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from ailb_gen.deploy.servers.host_reports import read_report, reported
 from ailb_gen.deploy.servers.ssh import ServerConnection
 from ailb_gen.deploy.servers.verify import ExpectedServer, observe
-from ailb_gen.layout import QOS
+from ailb_gen.layout import ENVIRONMENT, HOST_FILE, QOS
 from tests.deploy.servers.sandbox import Host
+from tests.deploy.servers.steps import sysfs
 
 LOST = "gpu0_eth (mlx5_0): pfc is 0,0,0,0,0,0,0,0, it must be 0,0,0,1,0,0,0,0; run ailb-qos"
 MISSING = "mlnx_qos is missing; install iproute2 or the RDMA tools of the NIC's vendor"
@@ -45,6 +48,37 @@ def test_a_difference_is_about_its_nic() -> None:
     assert (first.check, first.message, other.message) == ("AILBD03", LOST, MISSING)
     assert [(subject.device, subject.name) for subject in first.subjects] == [("gpu-1", "gpu0_eth"), ("gpu-1", "QoS")]
     assert [subject.name for subject in other.subjects][-1] == "QoS"
+
+
+GID = "gpu0_eth: mlx5_0:1 is set to InfiniBand; set the port to Ethernet and restart"
+
+
+def test_gids_are_told_of_nics_whose_links_addresses_and_files_are_right() -> None:
+    reports = {"qos": (("gpu0_eth", LOST),), "gids": (("gpu0_eth", GID), ("", "no answer"))}
+
+    def told(files: set[str], nics: set[str]) -> list[str]:
+        return [one.message for one in reported("gpu-1", reports, files, nics)]
+
+    assert told(set(), {"gpu1_eth"}) == [LOST, GID, "no answer"]
+    assert told(set(), {"gpu0_eth"}) == [LOST, "no answer"]
+    assert told({HOST_FILE}, set()) == told({ENVIRONMENT}, set()) == [LOST]
+    assert told({QOS}, set()) == [GID, "no answer"]
+
+
+@pytest.mark.long
+def test_a_program_that_never_ends_delays_no_verification(
+    host: Host, server: ServerConnection, expected: ExpectedServer, tmp_path: Path
+) -> None:
+    """And what it prints is cut off."""
+    program = host.root / "usr-local/sbin/ailb-host"
+    program.write_text("#!/bin/sh\nyes 'ailb-host: x' | head -c 9000000 >&2; exec sleep 1000\n", encoding="utf-8")
+    program.chmod(0o755)
+    assert observe(server, expected).reports["gids"] == (), "there is no RDMA device"
+    with sysfs(host, tmp_path / "class", "mlx5_0"):
+        begin = time.monotonic()
+        report = observe(server, expected).reports["gids"]
+    assert time.monotonic() - begin < 40
+    assert len(report) <= 1000 and set(report) == {("", "x")}
 
 
 SCRIPTS: dict[str, Callable[[str], str]] = {

@@ -360,6 +360,16 @@ WAYS = {
         f"remove it: ip addr del fc00:1:1:2::9/64 dev {NIC}",
         ("net", f"{NIC}: the address fc00:1:1:2::9/64 {REMOVE.format('fc00:1:1:2::9/64')}"),
     ),
+    "an address of another NIC": Way(
+        address("fc00:1:1:2::9/64 dev gpu1_eth nodad"),
+        "gpu1_eth: fc00:1:1:2::9, which is of no color, takes a GID; "
+        "remove it: ip addr del fc00:1:1:2::9/64 dev gpu1_eth",
+        (
+            "net",
+            "gpu1_eth: the address fc00:1:1:2::9/64 is not of the plan, and takes a GID; "
+            "remove it: ip addr del fc00:1:1:2::9/64 dev gpu1_eth",
+        ),
+    ),
     "an address on another interface": Way(
         address("fc00:1:1:2::9/128 dev mgmt0 nodad"),
         f"mgmt0: fc00:1:1:2::9 is in a prefix of {NIC}; remove it: ip addr del fc00:1:1:2::9/128 dev mgmt0",
@@ -386,7 +396,8 @@ WAYS = {
         f"{NIC}: {OWN} is a duplicate: another NIC has this address; look for a second one with the same MAC",
         (
             "net",
-            f"{NIC}: {OWN[:-1]}*1 is a duplicate: another NIC has this address; look for a second one with the same MAC",
+            f"{NIC}: {OWN[:-1]}*1 is a duplicate: another NIC has this address; "
+            "look for a second one with the same MAC",
         ),
     ),
     "a tentative address": Way(

@@ -74,7 +74,7 @@ assignments() {
 report() { # seconds, command: what it says on standard error, then its exit code
     code=0
     said=$(timeout "$@" 2>&1 >/dev/null </dev/null) || code=$?
-    [ -z "$said" ] || printf '%s\n' "$said" | head -c 100000 | head -n 1000
+    [ -z "$said" ] || printf '%s\n' "$said" | cut -c 1-500 | head -n 1000
     echo "exit $code"
 }
 
