@@ -13,6 +13,8 @@ DIFFERENCE = re.compile(r"ailb-(?:qos|host): ((?:([\w.-]{1,15})(?: \([\w.-]+\))?
 EXIT = re.compile(r"exit (\d{1,3})")
 # `timeout` ends a program with this code.
 ENDED = 124
+# How `ailb-host gids` reports a NIC that has lost its RDMA device, and with it settings of QoS.
+NO_DEVICE = "there is no RDMA device"
 # NICs, empty for all, and how they differ.
 Report = tuple[tuple[str, str], ...]
 
@@ -54,12 +56,15 @@ def reported(
 ) -> Iterator[Finding]:
     """Yield what programs report, but nothing that follows from wrong files, or from wrong links and addresses.
 
-    GIDs are those of a NIC's addresses: once these are right, the next report tells whether the GIDs are, too.
+    GIDs are those of a NIC's addresses, and settings of QoS those of its RDMA device: once these are right, the next
+    report tells whether the others are, too.
     """
+    absent = {nic for nic, difference in reports.get("gids", ()) if NO_DEVICE in difference}
+    follows = {"qos": absent, "gids": wrong_nics}
     for section, report in reports.items():
         reporter = REPORTERS[section]
         if any(file in wrong_files for file in reporter.files):
             continue
         for nic, difference in report:
-            if section != "gids" or nic not in wrong_nics:
+            if nic not in follows[section]:
                 yield deviation(name, reporter.item, difference, *([about.nic(name, nic)] if nic else []))

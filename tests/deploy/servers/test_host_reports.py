@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ailb_gen.deploy.servers.host_reports import read_report, reported
+from ailb_gen.deploy.servers.host_reports import Report, read_report, reported
 from ailb_gen.deploy.servers.ssh import ServerConnection
 from ailb_gen.deploy.servers.verify import ExpectedServer, observe
 from ailb_gen.layout import ENVIRONMENT, HOST_FILE, QOS
@@ -50,11 +50,12 @@ def test_a_difference_is_about_its_nic() -> None:
     assert [subject.name for subject in other.subjects][-1] == "QoS"
 
 
+ABSENT = "gpu0_eth: there is no RDMA device mlx5_0; check its name and driver: rdma link"
 GID = "gpu0_eth: mlx5_0:1 is set to InfiniBand; set the port to Ethernet and restart"
 
 
 def test_gids_are_told_of_nics_whose_links_addresses_and_files_are_right() -> None:
-    reports = {"qos": (("gpu0_eth", LOST),), "gids": (("gpu0_eth", GID), ("", "no answer"))}
+    reports: dict[str, Report] = {"qos": (("gpu0_eth", LOST),), "gids": (("gpu0_eth", GID), ("", "no answer"))}
 
     def told(files: set[str], nics: set[str]) -> list[str]:
         return [one.message for one in reported("gpu-1", reports, files, nics)]
@@ -63,6 +64,8 @@ def test_gids_are_told_of_nics_whose_links_addresses_and_files_are_right() -> No
     assert told(set(), {"gpu0_eth"}) == [LOST, "no answer"]
     assert told({HOST_FILE}, set()) == told({ENVIRONMENT}, set()) == [LOST]
     assert told({QOS}, set()) == [GID, "no answer"]
+    reports["gids"] = (("gpu0_eth", ABSENT),)
+    assert told(set(), set()) == [ABSENT], "its settings went with the device"
 
 
 @pytest.mark.long
