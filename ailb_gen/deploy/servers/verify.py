@@ -364,7 +364,7 @@ Lines = dict[tuple[int, str], int]
 
 
 def _lines(name: str, item: str, expected: Lines, observed: Lines, way: str) -> Iterator[Finding]:
-    """Yield what is missing, what is unexpected, and in one line what is in the place of something else."""
+    """Yield what is missing, what is unexpected, and in one line what was found instead of something else."""
     found: dict[tuple[int, str], tuple[list[str], list[str]]] = {}
     for one in deviations(expected, observed):
         number, text = one.subject
