@@ -132,6 +132,10 @@ def _nic(nic: PlannedNic, port: RdmaPort | None, host: PlannedServer, root: str)
 
 
 def _colors(nic: PlannedNic, port: RdmaPort, addresses: tuple[ipaddress.IPv6Address, ...]) -> Iterator[GidFinding]:
+    if port.gids and all(gid.version != ROCE_V2 for gid in port.gids):
+        reason = f"{port.name} has no {ROCE_V2} GID at all"
+        yield GidFinding(nic.name, reason, "set its RoCE mode to v2, and load its driver again")
+        return
     netdevs = {gid.gid_index: gid.netdev for gid in port.gids}
     for color, address in zip(nic.colors, addresses):
         index = v2_index(port, address)

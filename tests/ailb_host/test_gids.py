@@ -89,7 +89,7 @@ WRONG: dict[str, tuple[Callable[[list[FakeNic]], object], str]] = {
     ),
     "v1": (
         lambda nics: setattr(nics[0], "versions", ("IB/RoCE v1",)),
-        rf"gpu0_eth: mlx5_0:1 has no RoCE v2 GID of {BLUE} \(color blue\)",
+        "gpu0_eth: mlx5_0:1 has no RoCE v2 GID at all; set its RoCE mode to v2",
     ),
     "swapped": (
         trade_devices,

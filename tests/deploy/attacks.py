@@ -234,7 +234,7 @@ def _probe(**sections: Iterable[str]) -> Answer:
     parts: dict[str, Iterable[str]] = {"way": ["netplan"], "files": []}
     parts |= {title: ["[]"] for title in ("link", "addr", "rule", "route")}
     parts |= {title: [] for title in ("sysctl", "functions", "environment", "ping")}
-    parts |= {"nic": ["gpu0_eth - - -\ngpu1_eth - - -"], "plugin": ["rdma 0"], "qos": ["exit 0"]}
+    parts |= {"nic": ["gpu0_eth - - -\ngpu1_eth - - -"], "plugin": ["rdma 0"], "qos": ["exit 0"], "gids": ["exit 0"]}
     for title, body in (parts | sections).items():
         yield f"== {title}\n"
         yield from body

@@ -7,7 +7,7 @@ from the files; `ailb_gen.checks` proves these against the intent, independently
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import islice, zip_longest
 from typing import Any
 
 from ailb_gen.addresses import Prefix, address_text, address_value, prefix_value
@@ -25,6 +25,7 @@ from ailb_gen.deploy.servers.addresses import (
     speeds,
 )
 from ailb_gen.deploy.servers.files import HOSTILE, WAYS, HostFile, Tree, lines_of, objects, sections, unpack, whole
+from ailb_gen.deploy.servers.host_reports import REPORTERS, Report, read_report, reported
 from ailb_gen.deploy.servers.jobs import (
     Assignment,
     ExpectedJobs,
@@ -35,16 +36,23 @@ from ailb_gen.deploy.servers.jobs import (
     read_assignments,
     read_plug_in,
 )
-from ailb_gen.deploy.servers.qos import qos, read_qos
 from ailb_gen.deploy.servers.script import FILE_BYTES, ask
 from ailb_gen.deploy.servers.ssh import ScriptAnswer, ServerConnection
 from ailb_gen.deploy.switch_driver import DeviceError, Phase
 from ailb_gen.deploy.switch_state import deviation
 from ailb_gen.hosts.model import ServerProfile
+from ailb_gen.layout import SYSCTL
 from ailb_gen.wording import counted
 
 PROBE_S = 120.0
 MOST_FINDINGS = 1000
+PUSH = "push the server's files again: ailb-gen deploy"
+ADVERTISED = "does the leaf advertise it? On the leaf: show ipv6 router-advertisement"
+# What sets rules and tables, by way; and the words of `ip` for what verification calls a rule and a table.
+APPLY = {"netplan": "netplan apply"}
+COMMANDS = {"rule": ("rule", "priority"), "table": ("route", "table")}
+# States of a link that carries nothing (operstate, RFC 2863).
+DOWN = ("DOWN", "LOWERLAYERDOWN", "NOTPRESENT")
 # Letters of an IPv6 prefix, and some more.
 LONGEST = 64
 # The sections of an answer; the last one says that nothing was cut off.
@@ -61,6 +69,7 @@ PARTS = (
     "plugin",
     "environment",
     "qos",
+    "gids",
     "ping",
     "end",
 )
@@ -172,7 +181,7 @@ class ObservedServer:
     functions: frozenset[str] = frozenset()
     plug_in: PlugIn = field(default_factory=PlugIn)
     assignments: tuple[Assignment, ...] = ()
-    qos: tuple[tuple[str, str], ...] = ()
+    reports: Mapping[str, Report] = field(default_factory=dict)
 
 
 def verify(server: ServerConnection, expected: ExpectedServer) -> tuple[Finding, ...]:
@@ -212,7 +221,7 @@ def observed_of(name: str, answer: ScriptAnswer) -> ObservedServer:
             way=WAYS[WAYS.index(parts["way"].strip())],
             tree=unpack(name, parts["files"]),
             nics={
-                str(nic["ifname"]): (whole(nic["mtu"]), nic["operstate"] != "DOWN") for nic in objects(parts["link"])
+                str(nic["ifname"]): (whole(nic["mtu"]), nic["operstate"] not in DOWN) for nic in objects(parts["link"])
             },
             rules=tuple(_read_rules(objects(parts["rule"]))),
             routes=tuple(_read_routes(objects(parts["route"]))),
@@ -223,7 +232,10 @@ def observed_of(name: str, answer: ScriptAnswer) -> ObservedServer:
             functions=frozenset(lines_of(name, parts["functions"])),
             plug_in=read_plug_in(lines_of(name, parts["plugin"])),
             assignments=read_assignments(lines_of(name, parts["environment"])),
-            qos=read_qos(lines_of(name, parts["qos"])),
+            reports={
+                section: read_report(lines_of(name, parts[section]), reporter.command)
+                for section, reporter in REPORTERS.items()
+            },
         )
     except (ValueError, KeyError, TypeError, ArithmeticError, RecursionError) as error:
         reason = f"the host's answer cannot be read: {str(error)[:200]!a} ({type(error).__name__})"
@@ -276,7 +288,10 @@ def compare(name: str, expected: ExpectedServer, observed: ObservedServer) -> tu
 
 
 def beyond_push(name: str, expected: ExpectedServer, observed: ObservedServer) -> tuple[Finding, ...]:
-    """Compare what no push changes: other addresses, MACs and speeds, NCCL's plug-in, variables of other files."""
+    """Compare what no push changes: other addresses, MACs and speeds, NCCL's plug-in, variables of other files.
+
+    The NICs' settings and GIDs are reported by the server's own programs.
+    """
     # A virtual function hears the leaf of its NIC, and has addresses of its own MAC, and GIDs of its own.
     others = observed.functions - set(expected.ports)
     interfaces = {nic: one for nic, one in observed.interfaces.items() if nic not in others}
@@ -285,9 +300,23 @@ def beyond_push(name: str, expected: ExpectedServer, observed: ObservedServer) -
         speeds(name, expected.ports, observed.hardware),
         plug_in(name, expected.jobs, observed.plug_in),
         contradictions(name, expected.jobs, observed.assignments),
-        qos(name, observed.qos),
+        reported(name, observed.reports, _changed_files(expected, observed), _wrong_nics(name, expected, observed)),
     )
     return tuple(finding for part in parts for finding in _first(part))
+
+
+def _changed_files(expected: ExpectedServer, observed: ObservedServer) -> set[str]:
+    return {one.subject for one in deviations(expected.tree, observed.tree, extra=False)}
+
+
+def _wrong_nics(name: str, expected: ExpectedServer, observed: ObservedServer) -> set[str]:
+    """Return the NICs with findings about their link or addresses."""
+    found = (
+        *_nics(name, expected, observed),
+        *_gateways(name, expected, observed),
+        *addresses(name, expected.ports, observed.interfaces),
+    )
+    return {subject.name for finding in found for subject in finding.subjects[:-1]}
 
 
 def compare_all(name: str, expected: ExpectedServer, observed: ObservedServer) -> tuple[Finding, ...]:
@@ -309,19 +338,27 @@ def _files(name: str, expected: ExpectedServer, observed: ObservedServer) -> Ite
         if one.observed is not None:
             same = one.observed.content == expected.tree[one.subject].content
             reason = f"has another {'kind, owner or mode' if same else 'content'} than the file that was pushed"
-        yield deviation(name, "file", f"/{one.subject}: {reason}", about.file(one.subject))
+        yield deviation(name, "file", f"/{one.subject}: {reason}; {PUSH}", about.file(one.subject))
 
 
 def _nics(name: str, expected: ExpectedServer, observed: ObservedServer) -> Iterator[Finding]:
     for nic, mtu in expected.mtus.items():
         found, up = observed.nics.get(nic, (None, True))
         if found is None:
-            yield deviation(name, "link", f"{nic}: there is no such interface", about.nic(name, nic))
+            reason = "there is no such interface; check its name and driver: ip link"
+            yield deviation(name, "link", f"{nic}: {reason}", about.nic(name, nic))
         if not up:
-            yield deviation(name, "link", f"{nic}: the link is down", about.nic(name, nic))
+            reason = f"the link is down; check cable and leaf, and run: ip link set dev {nic} up"
+            yield deviation(name, "link", f"{nic}: {reason}", about.nic(name, nic))
         # Without netplan the MTU is set by the host's own network configuration; it must be right all the same.
         if None not in (mtu, found) and found != mtu:
-            yield deviation(name, "MTU", f"{nic}: the MTU is {found}, it must be {mtu}", about.nic(name, nic))
+            reason = f"the MTU is {found}, it must be {mtu}; run: ip link set dev {nic} mtu {mtu}"
+            yield deviation(name, "MTU", f"{nic}: {reason}", about.nic(name, nic))
+
+
+def _dead(expected: ExpectedServer, observed: ObservedServer) -> set[str]:
+    """Return the NICs that are missing or down: that they lack routes, settings and gateways follows."""
+    return {nic for nic in expected.mtus if not observed.nics.get(nic, (0, False))[1]}
 
 
 def _rules(name: str, expected: ExpectedServer, observed: ObservedServer) -> Iterator[Finding]:
@@ -329,13 +366,15 @@ def _rules(name: str, expected: ExpectedServer, observed: ObservedServer) -> Ite
     priorities = {rule.priority for rule in expected.rules}
     tables = {rule.table for rule in expected.rules}
     rules = (rule for rule in observed.rules if rule.priority in priorities or rule.table in tables)
-    return _lines(name, "rule", _rule_lines(expected.rules), _rule_lines(rules))
+    return _lines(name, "rule", _rule_lines(expected.rules), _rule_lines(rules), observed.way)
 
 
 def _routes(name: str, expected: ExpectedServer, observed: ObservedServer) -> Iterator[Finding]:
     tables = {route.table for route in expected.routes}
     routes = (route for route in observed.routes if route.table in tables)
-    return _lines(name, "table", _route_lines(expected.routes), _route_lines(routes))
+    dead = _dead(expected, observed)
+    wanted, found = ([route for route in some if route.nic not in dead] for some in (expected.routes, routes))
+    yield from _lines(name, "table", _route_lines(wanted), _route_lines(found), observed.way)
 
 
 # The table of a rule or route by its text and the number before it. Texts have no common hash, which numbers that a
@@ -343,11 +382,25 @@ def _routes(name: str, expected: ExpectedServer, observed: ObservedServer) -> It
 Lines = dict[tuple[int, str], int]
 
 
-def _lines(name: str, item: str, expected: Lines, observed: Lines) -> Iterator[Finding]:
+def _lines(name: str, item: str, expected: Lines, observed: Lines, way: str) -> Iterator[Finding]:
+    """Yield what is missing, what is unexpected, and in one line what was found instead of something else."""
+    found: dict[tuple[int, str], tuple[list[str], list[str]]] = {}
     for one in deviations(expected, observed):
         number, text = one.subject
-        reason, table = ("is missing", one.expected) if one.observed is None else ("is unexpected", one.observed)
-        yield deviation(name, item, f"{item} {number}: '{text}' {reason}", about.table(name, table))
+        # One priority has one rule, one destination in a table one route.
+        found.setdefault((number, text.split()[0]), ([], []))[one.expected is None].append(text)
+    apply = f"run: {APPLY.get(way, 'ailb-net apply')}"
+    command, key = COMMANDS[item]
+    for (number, _), texts in found.items():
+        for missing, extra in zip_longest(*texts):
+            removal = f"remove it: ip -6 {command} del {extra} {key} {number}"
+            if extra is None:
+                table, reason = expected[number, missing], f"'{missing}' is missing; {apply}"
+            elif missing is None:
+                table, reason = observed[number, extra], f"'{extra}' is unexpected; {removal}"
+            else:
+                table, reason = expected[number, missing], f"'{extra}' must be '{missing}'; {removal}, and {apply}"
+            yield deviation(name, item, f"{item} {number}: {reason}", about.table(name, table))
 
 
 def _rule_lines(rules: Iterable[ExpectedRule]) -> Lines:
@@ -365,24 +418,30 @@ def _text(route: ExpectedRoute) -> str:
 
 def _sysctls(name: str, expected: ExpectedServer, observed: ObservedServer) -> Iterator[Finding]:
     own = () if observed.way != "netplan" else NETWORKD
-    sysctls = {key: value for key, value in expected.sysctls.items() if key.rpartition(".")[2] not in own}
-    for one in deviations(sysctls, observed.sysctls, extra=False):
-        reason = f"is {one.observed}, it must be {one.expected}"
+    dead = _dead(expected, observed)
+    skipped = {*own, *dead}
+    checked = {key: value for key, value in expected.sysctls.items() if skipped.isdisjoint(key.split(".")[3:])}
+    for one in deviations(checked, observed.sysctls, extra=False):
+        reason = f"is {one.observed}, it must be {one.expected}; run: sysctl -p /{SYSCTL}"
         if one.observed is None:
             reason = "there is no such setting; does the NIC exist?"
         yield deviation(name, "sysctl", f"{one.subject}: {reason}", about.setting(name, one.subject))
 
 
 def _gateways(name: str, expected: ExpectedServer, observed: ObservedServer) -> Iterator[Finding]:
+    dead = _dead(expected, observed)
     for one in expected.gateways:
+        if one.nic in dead:
+            continue
         source, answered = observed.answers.get(one.words, ("", False))
         if not source:
             interface = observed.interfaces.get(one.nic)
             held = interface.within(one.prefix) if interface is not None else ()
-            reason = next(map(_unusable, held), f"no usable address in {one.prefix}; does the leaf advertise it?")
+            reason = next(map(_unusable, held), f"no usable address in {one.prefix}; {ADVERTISED}")
             yield deviation(name, "address", f"{one.nic}: {reason}", about.nic(name, one.nic))
         elif not answered:
-            reason = f"{address_text(one.gateway)} does not answer {source}"
+            silent = f"{address_text(one.gateway)} does not answer {source}"
+            reason = f"{silent}; check the leaf and its port: show interfaces terse"
             yield deviation(name, "gateway", f"{one.nic}: {reason}", about.nic(name, one.nic))
 
 

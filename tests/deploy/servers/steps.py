@@ -53,7 +53,7 @@ def probe_text(**sections: str) -> str:
     """Return what a host answers to a probe: nothing is there, unless it is given."""
     empty = {"way": "netplan", "files": "", "link": "[]", "addr": "[]", "rule": "[]", "route": "[]", "sysctl": ""}
     empty |= {"nic": "gpu0_eth - - -\ngpu1_eth - - -", "functions": "", "plugin": "rdma 0", "environment": ""}
-    empty |= {"qos": "exit 0", "ping": ""}
+    empty |= {"qos": "exit 0", "gids": "exit 0", "ping": ""}
     return "".join(f"== {title}\n{body}\n" for title, body in (empty | sections).items()) + "== end\n"
 
 

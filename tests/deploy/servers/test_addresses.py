@@ -1,4 +1,7 @@
-"""Addresses of GPU ports that go wrong one by one on a host; hardware from a sysfs of ours."""
+"""Lifetimes of addresses on a host, hardware from a sysfs of ours, and answers that make no sense.
+
+Addresses that go wrong one by one: test_ways.py.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,6 @@ import pytest
 
 from ailb_gen.addresses import prefix_value
 from ailb_gen.deploy.servers.addresses import (
-    FLUSH,
     Advertised,
     NicHardware,
     addresses,
@@ -28,109 +30,13 @@ Told = Callable[..., list[str]]
 NIC, PREFIX = "gpu0_eth", "fc00:1:1:2::/64"
 OWN = "fc00:1:1:2:a288:c2ff:fe3b:1"
 ADDRESS = f"h ip addr {{}} {OWN}/64 dev {NIC}"
-SYSCTL = f"h sysctl -q net.ipv6.conf.{NIC}"
 LOOK = "on the leaf: show ipv6 router-advertisement"
-# What is done on the host (h) or beyond it (g), how it is undone, and what is told, as a pattern.
-DAMAGES = {
-    "IPv4": (
-        [f"h ip addr add 10.9.0.1/24 dev {NIC}"],
-        [f"h ip addr del 10.9.0.1/24 dev {NIC}"],
-        rf"{NIC}: the IPv4 address 10.9.0.1/24 takes a GID; remove it: ip addr del 10.9.0.1/24 dev {NIC}",
-    ),
-    "temporary": (
-        [
-            f"{SYSCTL}.use_tempaddr=2",
-            f"{ADDRESS.format('change')} mngtmpaddr valid_lft 9000 preferred_lft 8000",
-            f"{SYSCTL}.use_tempaddr=0",
-        ],
-        [ADDRESS.format("del"), f"{ADDRESS.format('add')} nodad"],
-        rf"{NIC}: the temporary address (fc00:1:1:2:\S+) \(use_tempaddr must be 0\) takes a GID; {FLUSH}",
-    ),
-    "stale": (
-        [f"h ip addr add fc00:8::1/64 dev {NIC} nodad valid_lft 900 preferred_lft 0"],
-        [f"h ip addr del fc00:8::1/64 dev {NIC}"],
-        rf"{NIC}: fc00:8::1, which was advertised and is of no color, takes a GID; {FLUSH}",
-    ),
-    "foreign": (
-        [f"h ip addr add fc00:8::1/64 dev {NIC} nodad"],
-        [f"h ip addr del fc00:8::1/64 dev {NIC}"],
-        rf"{NIC}: fc00:8::1, which is of no color, takes a GID; remove it: ip addr del fc00:8::1/64 dev {NIC}",
-    ),
-    "second": (
-        [f"h ip addr add fc00:1:1:2::9/64 dev {NIC} nodad"],
-        [f"h ip addr del fc00:1:1:2::9/64 dev {NIC}"],
-        rf"{NIC}: fc00:1:1:2::9, a second address in {PREFIX}, takes a GID; "
-        rf"remove it: ip addr del fc00:1:1:2::9/64 dev {NIC}",
-    ),
-    "not of the MAC": (
-        [f"h ip addr add fc00:1:1:2::9/64 dev {NIC} nodad", ADDRESS.format("del")],
-        [f"h ip addr del fc00:1:1:2::9/64 dev {NIC}", f"{ADDRESS.format('add')} nodad"],
-        rf"{NIC}: fc00:1:1:2::9, not the {OWN} of its MAC \(addr_gen_mode must be 0\), takes a GID; "
-        rf"remove it: ip addr del fc00:1:1:2::9/64 dev {NIC}",
-    ),
-    "color of another NIC": (
-        ["h ip addr add fc00:1:1:2::9/64 dev gpu1_eth nodad"],
-        ["h ip addr del fc00:1:1:2::9/64 dev gpu1_eth"],
-        r"gpu1_eth: fc00:1:1:2::9, which is of no color, takes a GID; "
-        r"remove it: ip addr del fc00:1:1:2::9/64 dev gpu1_eth",
-    ),
-    "on another interface": (
-        ["h ip addr add fc00:1:1:2::9/128 dev mgmt0 nodad"],
-        ["h ip addr del fc00:1:1:2::9/128 dev mgmt0"],
-        rf"mgmt0: fc00:1:1:2::9 is in a prefix of {NIC}; remove it: ip addr del fc00:1:1:2::9/128 dev mgmt0",
-    ),
-    "tentative": (
-        [f"{SYSCTL}.accept_dad=1", f"{SYSCTL}.dad_transmits=60", ADDRESS.format("del"), ADDRESS.format("add")],
-        [
-            f"{SYSCTL}.accept_dad=0",
-            f"{SYSCTL}.dad_transmits=1",
-            ADDRESS.format("del"),
-            f"{ADDRESS.format('add')} nodad",
-        ],
-        rf"{NIC}: {OWN} is tentative: its detection of duplicates has not ended; is the link up\?",
-    ),
-    "duplicate": (
-        [
-            f"g ip addr add {OWN}/64 dev leaf0 nodad",
-            f"{SYSCTL}.accept_dad=1",
-            ADDRESS.format("del"),
-            ADDRESS.format("add"),
-            "h sleep 2.5",
-        ],
-        [
-            f"g ip addr del {OWN}/64 dev leaf0",
-            f"{SYSCTL}.accept_dad=0",
-            ADDRESS.format("del"),
-            f"{ADDRESS.format('add')} nodad",
-        ],
-        rf"{NIC}: {OWN} is a duplicate: another NIC has this address; look for a second one with the same MAC",
-    ),
-    "lifetime is over": (
-        [f"{ADDRESS.format('change')} valid_lft 900 preferred_lft 0"],
-        [f"{ADDRESS.format('change')} valid_lft forever preferred_lft forever"],
-        rf"{NIC}: {OWN} is deprecated: the leaf no longer advertises {PREFIX}; {LOOK}",
-    ),
-}
 
 
 def do(host: Host, commands: list[str]) -> None:
     for command in commands:
         where, *words = command.split()
         run("ip", "netns", "exec", {"h": host.netns, "g": host.outside}[where], *words)
-
-
-@pytest.mark.sampled(3)
-@pytest.mark.parametrize("name", DAMAGES)
-def test_an_address_that_is_wrong_is_told_in_one_line(shared: Host, all_told: Told, name: str) -> None:
-    damage, repair, pattern = DAMAGES[name]
-    assert all_told() == []
-    do(shared, damage)
-    try:
-        (message,) = all_told()
-        assert re.fullmatch(pattern, message), message
-    finally:
-        do(shared, repair)
-    assert all_told() == []
 
 
 def test_a_leaf_that_has_stopped_advertising(shared: Host, all_told: Told, expected: ExpectedServer) -> None:
@@ -149,13 +55,6 @@ def test_a_leaf_that_has_stopped_advertising(shared: Host, all_told: Told, expec
         assert re.fullmatch(pattern, message), message
     finally:
         do(shared, [f"{ADDRESS.format('change')} valid_lft forever preferred_lft forever"])
-
-
-def test_the_mac_of_a_nic(all_told: Told, expected: ExpectedServer) -> None:
-    ports = {NIC: replace(expected.ports[NIC], mac="a0:88:c2:3b:00:09")}
-    assert all_told(replace(expected, ports={**expected.ports, **ports})) == [
-        f"{NIC}: its MAC is 'a0:88:c2:3b:00:01', the files have a0:88:c2:3b:00:09; correct the one that is wrong"
-    ]
 
 
 def test_speed_driver_and_firmware(

@@ -78,9 +78,10 @@ def test_wrong_content_is_found_and_taken_back(
     apply(server, wrong, "r1", 10)
     told = [finding.message for finding in verify(server, expected)]
     assert told == [
-        "/usr/local/sbin/ailb-net: has another content than the file that was pushed",
-        "table 10001: 'default via fc00:1:1:2::1 dev gpu0_eth' is missing",
-        "table 10001: 'default via fc00:1:1:2::99 dev gpu0_eth' is unexpected",
+        "/usr/local/sbin/ailb-net: has another content than the file that was pushed"
+        "; push the server's files again: ailb-gen deploy",
+        "table 10001: 'default via fc00:1:1:2::99 dev gpu0_eth' must be 'default via fc00:1:1:2::1 dev gpu0_eth'; "
+        "remove it: ip -6 route del default via fc00:1:1:2::99 dev gpu0_eth table 10001, and run: ailb-net apply",
     ]
     restore(server, "r1")
     assert host.tree() == before
@@ -170,6 +171,7 @@ def test_the_session_dies_during_an_apply(
         assert has(host, target)
         assert [finding.message for finding in verify(again, expected)] == [
             "/usr/local/sbin/ailb-net: has another content than the file that was pushed"
+            "; push the server's files again: ailb-gen deploy"
         ]
 
 

@@ -78,16 +78,32 @@ assignments() {
     grep -asnHE '^[[:space:]]*(export[[:space:]]+)?(NCCL|UCX)_[A-Z0-9_]+=' -- "$@" | cut -c 1-500 | head -n 1000
 }
 
+report() { # seconds, command: what it says on standard error, then its exit code
+    code=0
+    said=$(timeout "$@" 2>&1 >/dev/null </dev/null) || code=$?
+    [ -z "$said" ] || printf '%s\n' "$said" | cut -c 1-500 | head -n 1000
+    echo "exit $code"
+}
+
 # How the NICs differ from what `ailb-qos` sets. Before it had verbs, it set them whatever it was told.
 roce() {
-    code=0 said=''
     if grep -q '^verify() {' /usr/local/sbin/ailb-qos 2>/dev/null; then
-        said=$(timeout 60 /usr/local/sbin/ailb-qos verify 2>&1 </dev/null) || code=$?
+        report 60 /usr/local/sbin/ailb-qos verify
     elif [ -e /usr/local/sbin/ailb-qos ]; then
-        said='ailb-qos: it is of an older version, and cannot verify; generate and push the files again' code=1
+        echo 'ailb-qos: it is of an older version, and cannot verify; generate and push the files again'
+        echo 'exit 1'
+    else
+        echo 'exit 0'
     fi
-    [ -z "$said" ] || printf '%s\n' "$said" | head -n 1000
-    echo "exit $code"
+}
+
+# How the GID tables differ from the plan, where there are some.
+gids() {
+    if [ -x /usr/local/sbin/ailb-host ] && [ -n "$(ls /sys/class/infiniband 2>/dev/null)" ]; then
+        report 20 /usr/local/sbin/ailb-host gids
+    else
+        echo 'exit 0'
+    fi
 }
 
 # On standard input: file PATH, sysctl KEY, nic NAME, library NAME DIRECTORIES, ping NIC PREFIX GATEWAY
@@ -120,6 +136,8 @@ probe() { # most bytes of a file; changes nothing
     assignments || :
     echo '== qos'
     roce
+    echo '== gids'
+    gids
     echo '== ping'
     printf '%s\n' "$asked" | sed -n 's/^ping //p' | {
         count=0
