@@ -82,18 +82,23 @@ def test_the_plug_in_of_a_host(
     folder.mkdir(exist_ok=True)
     verbs = built(tmp_path, "libverbs-test.so")
     plugin = built(tmp_path, LIBRARY, verbs)
+
+    def told() -> list[str]:
+        # There is no other device, which is told, too.
+        return [message for message in all_told() if LIBRARY in message]
+
     assert all_told() == []
     with sysfs(shared, tmp_path / "class", "mlx5_0"):
-        assert all_told() == [ABSENT]
+        assert told() == [ABSENT]
         shutil.copy(plugin, folder)
-        (message,) = all_told()
+        (message,) = told()
         assert message == f"{PATH} cannot be loaded: libverbs-test.so is missing; install it, and run: ldconfig"
         built(folder, LIBRARY)
-        assert all_told() == []
+        assert told() == []
         digest = hashlib.sha256((folder / LIBRARY).read_bytes()).hexdigest()
         assert observe(shared_server, expected).plug_in == PlugIn(PATH, digest, (), 1)
         (folder / LIBRARY).write_bytes(b"\0")
-        (message,) = all_told()
+        (message,) = told()
         assert message.startswith(f"{PATH} cannot be loaded: anything that the loader can read (ldd: ")
     (folder / LIBRARY).unlink()
 

@@ -143,7 +143,7 @@ def sysfs(change: Callable[[list[FakeNic]], object]) -> Damage:
 def changed_devices(patient: Patient, change: Callable[[list[FakeNic]], object]) -> Iterator[None]:
     folder, kept = patient.root / "sys/class/infiniband", patient.root / "kept"
     shutil.copytree(folder, kept)
-    nics = [replace(nic, addresses=[*nic.addresses]) for nic in patient.nics]
+    nics = [replace(nic, addresses=[*nic.addresses], netdevs={**nic.netdevs}) for nic in patient.nics]
     change(nics)
     for entry in folder.iterdir():
         shutil.rmtree(entry)
