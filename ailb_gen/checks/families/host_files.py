@@ -183,7 +183,7 @@ COMMANDS = {
         'dcb pfc set dev "$1" prio-pfc all:off "$priority:on" &&',
         'dcb app replace dev "$1" dscp-prio "$dscp:$priority" ${class:+"$cnp_dscp:$cnp_priority"} &&',
         'broadcom_files "$2" | write_files 0x%x &&',
-        'echo 0x1 >"$config/bnxt_re/$2/ports/1/cc/apply" &&',
+        'echo 0x1 >"$config/bnxt_re/$2/ports/1/cc/apply"',
         "nicctl update qos --classification-type dscp &&",
         'nicctl update port -p "$port" --pause-type pfc --rx-pause enable --tx-pause enable &&',
         'nicctl update qos -p "$port" dscp-to-priority --dscp "$dscp" --priority "$priority" &&',
