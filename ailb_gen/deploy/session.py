@@ -21,8 +21,8 @@ from ailb_gen.deploy.host_keys import HostKeyError, HostKeys, SshEndpoint, host_
 from ailb_gen.deploy.inventory import Inventory, Target, need_inventory, read_inventory, to_nornir
 from ailb_gen.deploy.login import SshReach
 from ailb_gen.deploy.ownership import ownership
+from ailb_gen.deploy.servers.expected import expected_of
 from ailb_gen.deploy.servers.ssh import ServerConnection
-from ailb_gen.deploy.servers.verify import expected_of
 from ailb_gen.deploy.switch_driver import DeviceError, Phase, SwitchDriver
 from ailb_gen.deploy.switch_state import ExpectedState
 from ailb_gen.deploy.transaction import (

@@ -15,10 +15,11 @@ from ailb_gen.addresses import Prefix
 from ailb_gen.deploy.ownership import Ownership, commands, digest, expected_configuration, fingerprint
 from ailb_gen.deploy.resource_limits import ONE_AT_A_TIME
 from ailb_gen.deploy.servers import script
+from ailb_gen.deploy.servers.expected import ExpectedServer
 from ailb_gen.deploy.servers.files import HostStatus, RunState, Tree
 from ailb_gen.deploy.servers.files import fingerprint as files_digest
 from ailb_gen.deploy.servers.ssh import ServerConnection
-from ailb_gen.deploy.servers.verify import ExpectedServer, verify
+from ailb_gen.deploy.servers.verify import verify
 from ailb_gen.deploy.switch_driver import (
     CommitEntry,
     DeviceError,

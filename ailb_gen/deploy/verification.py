@@ -19,9 +19,10 @@ from ailb_gen.checks.model import Check, Finding, Result
 from ailb_gen.deploy.device_diff import ADD, REMOVE, REPLACE, Edit, ServerDiff, SwitchDiff, edit_of
 from ailb_gen.deploy.planning import device_diffs
 from ailb_gen.deploy.resource_limits import ONE_AT_A_TIME
+from ailb_gen.deploy.servers.expected import expected_of
 from ailb_gen.deploy.servers.fleet import ServerState, of_fleet, read_state, with_leaves
 from ailb_gen.deploy.servers.ssh import ServerConnection
-from ailb_gen.deploy.servers.verify import beyond_push, compare_all, expected_of
+from ailb_gen.deploy.servers.verify import beyond_push, compare_all
 from ailb_gen.deploy.session import DeploySession
 from ailb_gen.deploy.switch_driver import DeviceError, Phase, SwitchDriver, cut
 from ailb_gen.deploy.switch_state import FabricModel, deviation, read_fabric_model, switch_of, text_in

@@ -344,7 +344,7 @@ TABLES = f"{PROFILE}/iproute2/rt_tables.d/jnpr_nccl_net.conf"
         (f"{PROFILE}/ailb/nccl.env", "NCCL_IB_QPS.*\n", "", "NCCL_NET_PLUGIN=juniper-ib"),
         (QOS, "roce_np/enable", "roce_pn/enable", "ecn_np 1 /sys/class/net/$1/ecn/roce_pn/enable/$priority"),
         (QOS, "\ntraffic_class=106", "\ntraffic_class=96", "traffic_class=96"),
-        (QOS, r'-t "\$traffic_class" &&', '-t "$traffic_class" ||', 'cma_roce_tos -d "$2" -t "$traffic_class" ||'),
+        (QOS, r'-t "\$traffic_class" &&', '-t "$traffic_class" ||', 'run cma_roce_tos -d "$2" -t "$traffic_class" ||'),
         (TABLES, "10001 gpu0_subnet2", "10006 gpu0_subnet2", "10006 gpu0_subnet2"),
         (
             f"{PROFILE}/sysctl.d/99-accept-ra.conf",

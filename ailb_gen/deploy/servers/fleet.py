@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 
 from ailb_gen.checks.model import Finding
 from ailb_gen.deploy.servers.addresses import Advertised, NicHardware
+from ailb_gen.deploy.servers.expected import ExpectedServer
 from ailb_gen.deploy.servers.jobs import ExpectedJobs, PlugIn, hardware_figures, unlike
+from ailb_gen.deploy.servers.observed import ObservedServer, observe
 from ailb_gen.deploy.servers.ssh import ServerConnection
-from ailb_gen.deploy.servers.verify import ExpectedServer, ObservedServer, observe
 from ailb_gen.deploy.switch_state import FabricModel
 
 # Junos's own preferred lifetime of a prefix and longest time between advertisements, in seconds.

@@ -7,10 +7,12 @@ from contextlib import closing
 
 import pytest
 
+from ailb_gen.deploy.servers.expected import ExpectedServer, expected_of
 from ailb_gen.deploy.servers.files import Tree, files_of
+from ailb_gen.deploy.servers.observed import observe
 from ailb_gen.deploy.servers.script import apply, confirm
 from ailb_gen.deploy.servers.ssh import ServerConnection
-from ailb_gen.deploy.servers.verify import ExpectedServer, compare_all, expected_of, observe
+from ailb_gen.deploy.servers.verify import compare_all
 from ailb_gen.design.model import HostConfig
 from ailb_gen.hosts.read import read_hosts
 from tests.conftest import example

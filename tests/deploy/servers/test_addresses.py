@@ -21,8 +21,9 @@ from ailb_gen.deploy.servers.addresses import (
     read_interfaces,
     speeds,
 )
+from ailb_gen.deploy.servers.expected import ExpectedServer
+from ailb_gen.deploy.servers.observed import observe
 from ailb_gen.deploy.servers.ssh import ServerConnection
-from ailb_gen.deploy.servers.verify import ExpectedServer, observe
 from tests.deploy.servers.sandbox import Host, run
 from tests.deploy.servers.steps import sysfs
 

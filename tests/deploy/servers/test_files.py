@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ailb_gen.deploy.servers.expected import expected_of
 from ailb_gen.deploy.servers.files import PATH, Tree, files_of, permissions
-from ailb_gen.deploy.servers.verify import expected_of
 from ailb_gen.deploy.switch_driver import DeviceError, Phase
 from ailb_gen.hosts.read import read_hosts
 from ailb_gen.layout import HOST_PROGRAM

@@ -9,10 +9,11 @@ import pytest
 
 from ailb_gen.addresses import prefix_value
 from ailb_gen.deploy.servers.addresses import Advertised, NicHardware
+from ailb_gen.deploy.servers.expected import ExpectedServer
 from ailb_gen.deploy.servers.fleet import of_fleet, read_state, with_leaves
 from ailb_gen.deploy.servers.jobs import ExpectedJobs, PlugIn
 from ailb_gen.deploy.servers.ssh import SHORT_ANSWER, ScriptAnswer, ServerConnection
-from ailb_gen.deploy.servers.verify import ExpectedServer, beyond_push, compare_all
+from ailb_gen.deploy.servers.verify import beyond_push, compare_all
 from ailb_gen.deploy.switch_driver import Phase
 from tests.deploy import lab
 from tests.deploy.servers.conftest import NAME

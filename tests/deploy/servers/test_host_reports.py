@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from ailb_gen.deploy.servers.expected import ExpectedServer
 from ailb_gen.deploy.servers.host_reports import Report, read_report, reported
+from ailb_gen.deploy.servers.observed import observe
 from ailb_gen.deploy.servers.ssh import ServerConnection
-from ailb_gen.deploy.servers.verify import ExpectedServer, observe
 from ailb_gen.layout import ENVIRONMENT, HOST_FILE, QOS
 from tests.deploy.servers.sandbox import Host
 from tests.deploy.servers.steps import sysfs

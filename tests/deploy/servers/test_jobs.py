@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from ailb_gen.deploy.servers.addresses import NicHardware
+from ailb_gen.deploy.servers.expected import ExpectedServer
 from ailb_gen.deploy.servers.jobs import (
     ExpectedJobs,
     PlugIn,
@@ -21,8 +22,8 @@ from ailb_gen.deploy.servers.jobs import (
     read_plug_in,
     unlike,
 )
+from ailb_gen.deploy.servers.observed import observe
 from ailb_gen.deploy.servers.ssh import ServerConnection
-from ailb_gen.deploy.servers.verify import ExpectedServer, observe
 from ailb_gen.hosts.model import Setting
 from ailb_gen.hosts.read import read_hosts
 from tests.conftest import need_tool

@@ -19,18 +19,12 @@ from hypothesis import strategies as st
 
 from ailb_gen.addresses import Prefix, address_text, eui64
 from ailb_gen.deploy.artifacts import collect_host
+from ailb_gen.deploy.servers.expected import ExpectedRoute, ExpectedServer
 from ailb_gen.deploy.servers.files import MAX_FILES, MAX_WIDE
+from ailb_gen.deploy.servers.observed import PARTS, observe
 from ailb_gen.deploy.servers.script import status
 from ailb_gen.deploy.servers.ssh import SHORT_ANSWER, ScriptAnswer, ServerConnection
-from ailb_gen.deploy.servers.verify import (
-    PARTS,
-    ExpectedRoute,
-    ExpectedServer,
-    beyond_push,
-    compare_all,
-    observe,
-    verify,
-)
+from ailb_gen.deploy.servers.verify import beyond_push, compare_all, verify
 from ailb_gen.deploy.switch_driver import DeviceError, Phase
 from ailb_gen.hosts.text import MAX_BYTES
 from tests.deploy.servers.steps import probe_text

@@ -7,10 +7,11 @@ from contextlib import closing
 
 import pytest
 
+from ailb_gen.deploy.servers.expected import ExpectedServer
 from ailb_gen.deploy.servers.files import FileChange, RunState, Tree, plain
 from ailb_gen.deploy.servers.script import apply, confirm, observe, restore, status
 from ailb_gen.deploy.servers.ssh import ServerConnection
-from ailb_gen.deploy.servers.verify import ExpectedServer, verify
+from ailb_gen.deploy.servers.verify import verify
 from ailb_gen.deploy.switch_driver import Phase, RequestRefusedError
 from tests.deploy.servers.sandbox import Host, run
 from tests.deploy.servers.steps import SCRIPT, STATE, SYSCTL, edited, has, leftovers, renumbered, wait_for

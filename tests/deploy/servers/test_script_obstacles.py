@@ -10,10 +10,11 @@ from contextlib import closing, contextmanager
 import pytest
 
 from ailb_gen.deploy.servers import script
+from ailb_gen.deploy.servers.expected import ExpectedServer
 from ailb_gen.deploy.servers.files import RunState, Tree, plain
 from ailb_gen.deploy.servers.script import apply, confirm, restore, status
 from ailb_gen.deploy.servers.ssh import ServerConnection
-from ailb_gen.deploy.servers.verify import ExpectedServer, verify
+from ailb_gen.deploy.servers.verify import verify
 from ailb_gen.deploy.switch_driver import DeviceError, Phase, RequestRefusedError, UnknownOutcomeError
 from tests.deploy.servers.sandbox import PASSWORD, Host, run
 from tests.deploy.servers.steps import NETPLAN, SCRIPT, STATE, SYSCTL, edited, has, leftovers, slow, wait_for

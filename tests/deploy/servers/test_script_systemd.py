@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from ailb_gen.deploy.servers import script
+from ailb_gen.deploy.servers.expected import ExpectedServer
 from ailb_gen.deploy.servers.files import RunState, Tree
+from ailb_gen.deploy.servers.observed import observe as observe_all
 from ailb_gen.deploy.servers.script import apply, confirm, observe, restore, status
 from ailb_gen.deploy.servers.ssh import ServerConnection
-from ailb_gen.deploy.servers.verify import ExpectedServer, compare_all
-from ailb_gen.deploy.servers.verify import observe as observe_all
+from ailb_gen.deploy.servers.verify import compare_all
 from ailb_gen.deploy.switch_driver import RequestRefusedError, UnknownOutcomeError
 from ailb_gen.design.model import HostConfig
 from tests.deploy.servers.machine import Machine, MachineWithoutNetplan

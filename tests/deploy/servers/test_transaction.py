@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from ailb_gen.deploy.servers.expected import ExpectedServer
 from ailb_gen.deploy.servers.files import Tree, fingerprint
 from ailb_gen.deploy.servers.script import observe
 from ailb_gen.deploy.servers.ssh import ServerConnection
-from ailb_gen.deploy.servers.verify import ExpectedServer
 from ailb_gen.deploy.switch_driver import Phase, RequestRefusedError
 from ailb_gen.deploy.transaction import CommitState, ServerTransaction, Transaction
 from tests.deploy.servers.sandbox import Host

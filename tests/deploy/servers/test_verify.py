@@ -8,10 +8,12 @@ from dataclasses import replace
 
 import pytest
 
+from ailb_gen.deploy.servers.expected import ExpectedServer
 from ailb_gen.deploy.servers.files import Tree
+from ailb_gen.deploy.servers.observed import observed_of
 from ailb_gen.deploy.servers.script import apply, confirm
 from ailb_gen.deploy.servers.ssh import ScriptAnswer, ServerConnection
-from ailb_gen.deploy.servers.verify import PUSH, ExpectedServer, compare, observed_of, verify
+from ailb_gen.deploy.servers.verify import PUSH, compare, verify
 from ailb_gen.deploy.switch_driver import DeviceError
 from tests.deploy.servers.sandbox import Host, run
 from tests.deploy.servers.steps import probe_text

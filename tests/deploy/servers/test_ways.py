@@ -22,10 +22,12 @@ import pytest
 from ailb_gen.addresses import eui64, prefix_value
 from ailb_gen.checks.context import Context
 from ailb_gen.deploy.servers.addresses import Advertised
+from ailb_gen.deploy.servers.expected import ExpectedServer
 from ailb_gen.deploy.servers.files import Tree
+from ailb_gen.deploy.servers.observed import observe
 from ailb_gen.deploy.servers.script import apply, confirm
 from ailb_gen.deploy.servers.ssh import ServerConnection
-from ailb_gen.deploy.servers.verify import ExpectedServer, compare_all, observe
+from ailb_gen.deploy.servers.verify import compare_all
 from ailb_gen.hosts.read import read_hosts
 from ailb_gen.layout import ENVIRONMENT, HOST_FILE, HOST_PROGRAM, NETPLAN, PROFILES, QOS, SYSCTL
 from tests.ailb_host.servers import V1, FakeNic, write_sysfs

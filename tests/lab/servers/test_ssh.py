@@ -13,11 +13,12 @@ import pytest
 
 from ailb_gen.deploy.credentials import Credentials
 from ailb_gen.deploy.login import SshReach
+from ailb_gen.deploy.servers.expected import expected_of
 from ailb_gen.deploy.servers.files import FileChange, RunState, files_of
+from ailb_gen.deploy.servers.observed import observe as observe_all
 from ailb_gen.deploy.servers.script import apply, confirm, observe, status
 from ailb_gen.deploy.servers.ssh import ServerConnection
-from ailb_gen.deploy.servers.verify import compare_all, expected_of
-from ailb_gen.deploy.servers.verify import observe as observe_all
+from ailb_gen.deploy.servers.verify import compare_all
 from ailb_gen.hosts.read import read_hosts
 from ailb_gen.lab.namespaces import batch, output
 from ailb_gen.lab.plan import plan
