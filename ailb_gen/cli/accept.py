@@ -17,9 +17,12 @@ PING = Annotated[
     typer.Option("--ping", help="Which pairs of NICs probe each other: each NIC and color once, or all."),
 ]
 JOB = Annotated[
-    str,
+    str | None,
     typer.Option(
-        "--job", help="Collectives of nccl-tests to run, such as all-reduce,all-to-all.", metavar="NAME,...|none"
+        "--job",
+        help="Collectives of nccl-tests to run, such as all-reduce,all-to-all.",
+        metavar="NAME,...|none",
+        show_default="all-reduce; none with --traffic",
     ),
 ]
 SIZES = Annotated[str, typer.Option("--sizes", help="Sizes of the job as nccl-tests reads them.", metavar="FROM-TO")]
@@ -42,7 +45,7 @@ def accept(
     inventory: options.INVENTORY = None,
     limit: options.LIMIT = None,
     ping: PING = "sample",
-    job: JOB = "all-reduce",
+    job: JOB = None,
     sizes: SIZES = "8M-8G",
     repeats: REPEATS = 3,
     launcher: LAUNCHER = "mpirun",
@@ -64,6 +67,7 @@ def accept(
     from ailb_gen.accept.steps import AcceptOptions
     from ailb_gen.api.accept import accept as run
 
+    job = job or ("none" if traffic and not command else "all-reduce")
     chosen = () if job == "none" else tuple(name.strip() for name in job.split(","))
     asked = AcceptOptions(ping, chosen, sizes, repeats, launcher, command, traffic, packets)
     place = fleet.FabricArguments(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys)
