@@ -20,8 +20,19 @@ if TYPE_CHECKING:
 
 TEST = Annotated[str, typer.Option("--test", help="Program of nccl-tests, or its path.", metavar="PROGRAM")]
 IMAGE = Annotated[str, typer.Option("--image", help="Container image of the program.", metavar="IMAGE")]
+RACKS = Annotated[Path | None, typer.Option("--racks", help="CSV file: device, rack, unit.", metavar="FILE")]
+LENGTHS = Annotated[
+    Path | None,
+    typer.Option("--lengths", help="CSV file: a_rack, b_rack, length_m.", metavar="FILE"),
+]
+MEDIA = Annotated[str, typer.Option("--media", help="Cables: auto, smf, mmf, dac or aoc.", metavar="MEDIA")]
+SHEET = Annotated[str, typer.Option("--sheet", help="Labels: l4731, 5160, 5167 or flag.", metavar="SHEET")]
+QR = Annotated[bool, typer.Option("--qr", help="Print the cable id as a QR code, too.")]
+FONT = Annotated[Path | None, typer.Option("--font", help="TrueType font of a PDF.", metavar="FILE")]
+SPARES = Annotated[int, typer.Option("--spares", help="Spares of each item in percent.", metavar="PERCENT")]
 # Options that go with some exports only.
 OPTIONS = ("limit", "test", "sizes", "repeats", "image")
+PRINTED = ("racks", "lengths", "media", "sheet", "qr", "font", "spares")
 
 
 def export(
@@ -41,6 +52,13 @@ def export(
     sizes: SIZES = "8M-8G",
     repeats: REPEATS = 3,
     image: IMAGE = "nccl-tests",
+    racks: RACKS = None,
+    lengths: LENGTHS = None,
+    media: MEDIA = "auto",
+    sheet: SHEET = "l4731",
+    qr: QR = False,
+    font: FONT = None,
+    spares: SPARES = 0,
     list_all: LIST = False,
     as_json: JSON = False,
 ) -> None:
@@ -53,6 +71,7 @@ def export(
     from ailb_gen.api.export import ALL, exports
     from ailb_gen.api.generate import compute_design
     from ailb_gen.exports.kind import ExportInput
+    from ailb_gen.exports.print_request import PrintRequest
 
     if list_all:
         _list(as_json)
@@ -67,7 +86,8 @@ def export(
         raise UsageError(f"{ALL} writes a folder; name it with -o")
     _check_options(ctx, name)
     request = _request(limit or [], test, sizes, repeats, image)
-    given = ExportInput(compute_design(fabric, notify), artifacts, request)
+    printed = PrintRequest(racks, lengths, sheet, qr, font, media, spares)
+    given = ExportInput(compute_design(fabric, notify), artifacts, request, printed)
     if name == ALL and out is not None:
         _write_all(given, out)
     else:
@@ -90,7 +110,7 @@ def _check_options(ctx: typer.Context, name: str) -> None:
     """Raise UsageError for an option that does not go with the export."""
     from ailb_gen.api.export import ALL, kinds
 
-    for option in OPTIONS:
+    for option in (*OPTIONS, *PRINTED):
         takers = [kind.name for kind in kinds().values() if option in kind.options]
         if source_of(ctx, option) == "COMMANDLINE" and name in kinds() and name not in takers:
             raise UsageError(f"--{option} does not go with {name}; it goes with {', '.join(takers)}, {ALL}")

@@ -1,6 +1,7 @@
 """From the intent to the whole design: every number computed once, every device given its slice."""
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 
 from ailb_gen.addresses import address_text
 from ailb_gen.design import address_plan, check, check_jobs, numbers
@@ -16,6 +17,8 @@ from ailb_gen.design.model import (
     DesignSwitch,
     DesignVlan,
     DeviceSettings,
+    Hardware,
+    PublishedOptic,
 )
 from ailb_gen.design.numbers import SwitchNumbers, check_unique, hand_out, ipv4_text, link_address, network
 from ailb_gen.design.precedence import device_settings
@@ -43,6 +46,20 @@ def _prefixes(plan: Addressing, leaf: Slot, colors: tuple[Color, ...]) -> tuple[
 
 def _vlan(leaf: Slot, number: int) -> DesignVlan:
     return DesignVlan(number, f"vn{number}", f"Virtual network for rail {leaf.number - 1} on leaf {leaf.name}")
+
+
+def _hardware(slots: Iterable[Slot]) -> tuple[Hardware, ...]:
+    """Return the platforms of the switches, by name."""
+    profiles = {slot.ports.name: slot.ports.profile for slot in slots}
+    return tuple(
+        Hardware(
+            name,
+            profiles[name].description,
+            profiles[name].cage,
+            tuple(PublishedOptic(one.speed, one.media, one.name, one.part) for one in profiles[name].optics),
+        )
+        for name in sorted(profiles)
+    )
 
 
 class DesignBuilder:
@@ -239,6 +256,7 @@ class DesignBuilder:
             loopback_pools=(
                 (str(self.fabric.loopbacks.leaves), str(self.fabric.loopbacks.spines)) if self.fabric.loopbacks else ()
             ),
+            hardware=_hardware(self.slots),
         )
 
 

@@ -309,6 +309,25 @@ class Link(NamedTuple):
     speed_gbps: int
 
 
+class PublishedOptic(NamedTuple):
+    """An optic with its part number, for a port of `speed_gbps` in all; `media` is smf or mmf."""
+
+    speed_gbps: int
+    media: str
+    name: str
+    part: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hardware:
+    """What people buy for a platform that the fabric uses; `cage` is the form factor of its optics, if known."""
+
+    platform: str
+    description: str
+    cage: str
+    optics: tuple[PublishedOptic, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Design:
     """A whole fabric; `drained` are lines that say what is out of service.
@@ -329,6 +348,7 @@ class Design:
     host_speed_gbps: int
     drained: tuple[str, ...]
     loopback_pools: tuple[str, ...]
+    hardware: tuple[Hardware, ...] = ()
 
     @property
     def switches(self) -> tuple[DesignSwitch, ...]:

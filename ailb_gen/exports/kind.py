@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ailb_gen.design.model import Design
+from ailb_gen.exports.print_request import PrintRequest
 from ailb_gen.jobs.command import JobRequest
 
 # The bytes of each file by its path, relative to the folder of the export, with `/`.
@@ -23,6 +24,7 @@ class ExportInput:
     design: Design
     artifacts: Path | None = None
     job: JobRequest = field(default_factory=JobRequest)
+    printed: PrintRequest = field(default_factory=PrintRequest)
 
 
 @dataclass(frozen=True, slots=True)

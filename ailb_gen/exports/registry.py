@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from ailb_gen.exports import cables
+from ailb_gen.exports import bom, cable_labels, cables, label_pages, rack_list, rack_pages
 from ailb_gen.exports.kind import Kind, one_file
 from ailb_gen.jobs import kubernetes, openmpi, slurm
 
 _PROGRAM = ("limit", "test", "sizes", "repeats")
+_RACKS = ("racks", "lengths", "media")
+_BILL = (*_RACKS, "spares")
 
 KINDS = (
     Kind("topology", "devices, links and colors, as JSON", one_file("topology.json", cables.topology)),
@@ -43,4 +45,12 @@ KINDS = (
         one_file("job.yaml", lambda given: kubernetes.kubernetes_objects(given.design, given.job)),
         (*_PROGRAM, "image"),
     ),
+    # The people in the data center.
+    Kind("cable-labels", "both ends of every cable, as CSV", one_file("cable-labels.csv", cable_labels.table), _RACKS),
+    Kind("cable-labels-pdf", "labels of all cables to print", label_pages.pages, (*_RACKS, "sheet", "qr", "font")),
+    Kind("racks", "devices and ports in order of work, as CSV", one_file("racks.csv", rack_list.table), _RACKS),
+    Kind("racks-pdf", "devices and ports in order of work, to print", rack_pages.pages, (*_RACKS, "font")),
+    Kind("bom", "bill of materials, as CSV", one_file("bom.csv", bom.bom_csv), _BILL),
+    Kind("bom-markdown", "bill of materials, as Markdown", one_file("bom.md", bom.bom_markdown), _BILL),
+    Kind("bom-json", "bill of materials, as JSON", one_file("bom.json", bom.bom_json), _BILL),
 )

@@ -5,13 +5,15 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, Strict, model_validator
 
 from ailb_gen.intent.scalars import Positive, Speed, parse_speed
 from ailb_gen.validation import Int, Model, wrong
 from ailb_gen.yamlio import read_yaml
 
 MAX_PORTS = 4096
+# Names and numbers of parts as vendors write them.
+PART = r"^[A-Za-z0-9][A-Za-z0-9 ._/+-]{0,62}$"
 PROFILE_DIR = Path(__file__).parent / "platform_data"
 
 
@@ -68,6 +70,15 @@ class PortGroup(Model):
         return tuple(f"{self.type}-{fpc}/{self.pic}/{port}" for fpc in fpcs for port in ports)
 
 
+class Optic(Model):
+    """A published optic of a platform for a port of a speed, split or not."""
+
+    speed: Speed = Field(description="speed of the whole port")
+    media: Literal["smf", "mmf"] = Field("smf", description="smf: single-mode fiber; mmf: multimode fiber")
+    name: Annotated[str, Strict(), Field(pattern=PART)] = Field(description="name of the optic")
+    part: Annotated[str, Strict(), Field(pattern=PART)] = Field(description="part number")
+
+
 class Profile(Model):
     """A switch model: its fabric-capable ports, in the order in which they are handed out."""
 
@@ -77,6 +88,10 @@ class Profile(Model):
         pattern=r"^(?:re[01]:mgmt-[0-9]|(?:fxp|em|me)[0-9]|vme)$",
         description="name of the management port",
     )
+    cage: Annotated[str, Strict(), Field(pattern=f"^$|{PART}")] = Field(
+        "", description="form factor of the optics, such as OSFP"
+    )
+    optics: tuple[Optic, ...] = Field((), max_length=64, description="optics with part numbers, for `export bom`")
     port_groups: tuple[PortGroup, ...] = Field(
         min_length=1,
         max_length=64,

@@ -1,0 +1,59 @@
+"""The bill of materials as CSV, Markdown and JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+from ailb_gen.exports.kind import ExportInput
+from ailb_gen.exports.materials import Bill, BillRow, bill_of_materials
+from ailb_gen.exports.places import read_places
+
+COLUMNS = ("category", "description", "name", "part_number", "length_m", "used", "spares", "total")
+
+
+def bom_csv(given: ExportInput) -> str:
+    """Return the bill of materials as CSV."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows(map(_cells, _bill(given).rows))
+    return text.getvalue()
+
+
+def bom_markdown(given: ExportInput) -> str:
+    """Return the bill of materials as a page of Markdown."""
+    rows = [COLUMNS, *map(_cells, _bill(given).rows)]
+    lines = [f"| {' | '.join(map(_escaped, row))} |" for row in rows]
+    lines.insert(1, f"|{'---|' * len(COLUMNS)}")
+    return f"# Bill of materials of {_escaped(given.design.name)}\n\n" + "\n".join(lines) + "\n"
+
+
+def bom_json(given: ExportInput) -> str:
+    """Return the bill of materials as JSON, with the counts that prove it."""
+    bill = _bill(given)
+    body = {
+        "fabric": given.design.name,
+        "media": given.printed.media,
+        "spares_percent": given.printed.spares,
+        "items": [dict(zip(COLUMNS, (*row.item, row.used, row.spares, row.total), strict=True)) for row in bill.rows],
+        "proof": bill.proof._asdict(),
+    }
+    return json.dumps(body, indent=1, ensure_ascii=False) + "\n"
+
+
+def _bill(given: ExportInput) -> Bill:
+    printed = given.printed
+    places = read_places(printed.racks, printed.lengths, given.design.roles)
+    return bill_of_materials(given.design, places, printed.media, printed.spares)
+
+
+def _cells(row: BillRow) -> tuple[str, ...]:
+    return (*row.item, str(row.used), str(row.spares), str(row.total))
+
+
+def _escaped(text: str) -> str:
+    """Escape what Markdown and HTML read: descriptions of platforms are free text."""
+    escaped = text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("`", "\\`")
+    return " ".join(escaped.split())
