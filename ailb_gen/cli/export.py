@@ -20,8 +20,16 @@ if TYPE_CHECKING:
 
 TEST = Annotated[str, typer.Option("--test", help="Program of nccl-tests, or its path.", metavar="PROGRAM")]
 IMAGE = Annotated[str, typer.Option("--image", help="Container image of the program.", metavar="IMAGE")]
+SSH_KEY = Annotated[
+    list[Path] | None,
+    typer.Option("--ssh-key", help="Public key of those who log in to new switches; repeat it.", metavar="FILE"),
+]
+USER = Annotated[str, typer.Option("--user", help="User of new switches beside root.", metavar="NAME")]
+URL = Annotated[str, typer.Option("--url", help="Where switches fetch their day-0 files.", metavar="URL")]
+PREFIX6 = Annotated[str, typer.Option("--prefix6", help="IPv6 prefix of the management network.", metavar="PREFIX")]
+NIC_TYPE = Annotated[str, typer.Option("--nic-type", help="PCI device of the NICs, such as 1021.", metavar="ID")]
 # Options that go with some exports only.
-OPTIONS = ("limit", "test", "sizes", "repeats", "image")
+OPTIONS = ("limit", "test", "sizes", "repeats", "image", "ssh_key", "user", "url", "prefix6", "nic_type")
 
 
 def export(
@@ -41,6 +49,11 @@ def export(
     sizes: SIZES = "8M-8G",
     repeats: REPEATS = 3,
     image: IMAGE = "nccl-tests",
+    ssh_key: SSH_KEY = None,
+    user: USER = "automation",
+    url: URL = "",
+    prefix6: PREFIX6 = "",
+    nic_type: NIC_TYPE = "",
     list_all: LIST = False,
     as_json: JSON = False,
 ) -> None:
@@ -52,7 +65,7 @@ def export(
     """
     from ailb_gen.api.export import ALL, exports
     from ailb_gen.api.generate import compute_design
-    from ailb_gen.exports.kind import ExportInput
+    from ailb_gen.exports.kind import BootOptions, ExportInput
 
     if list_all:
         _list(as_json)
@@ -67,7 +80,8 @@ def export(
         raise UsageError(f"{ALL} writes a folder; name it with -o")
     _check_options(ctx, name)
     request = _request(limit or [], test, sizes, repeats, image)
-    given = ExportInput(compute_design(fabric, notify), artifacts, request)
+    boot = BootOptions(user, tuple(ssh_key or ()), url, prefix6, nic_type)
+    given = ExportInput(compute_design(fabric, notify), artifacts, request, boot, notify)
     if name == ALL and out is not None:
         _write_all(given, out)
     else:
@@ -93,7 +107,9 @@ def _check_options(ctx: typer.Context, name: str) -> None:
     for option in OPTIONS:
         takers = [kind.name for kind in kinds().values() if option in kind.options]
         if source_of(ctx, option) == "COMMANDLINE" and name in kinds() and name not in takers:
-            raise UsageError(f"--{option} does not go with {name}; it goes with {', '.join(takers)}, {ALL}")
+            raise UsageError(
+                f"--{option.replace('_', '-')} does not go with {name}; it goes with {', '.join(takers)}, {ALL}"
+            )
 
 
 def _write_one(given: ExportInput, name: str, out: Path | None) -> None:

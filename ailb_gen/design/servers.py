@@ -253,5 +253,6 @@ class ServerBuilder:
                     continue
                 ports.append(use.interface)
                 self.uses.append(HostPortUse(leaf.name, use, seat.name, nic.name, path))
-            result.append(DesignServer(seat.name, stripe.number, self.management[seat.name], tuple(ports), config))
+            address, mac = self.management[seat.name], seat.given.management_mac or ""
+            result.append(DesignServer(seat.name, stripe.number, address, tuple(ports), config, mac))
         return result

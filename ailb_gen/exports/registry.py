@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ailb_gen.exports import cables
+from ailb_gen.exports import cables, dhcp, nodes, ztp
 from ailb_gen.exports.kind import Kind, one_file
 from ailb_gen.jobs import kubernetes, openmpi, slurm
 
@@ -38,9 +38,38 @@ KINDS = (
         ("limit",),
     ),
     Kind(
+        "slurm-block",
+        "Slurm: topology.conf of topology/block",
+        one_file("topology.conf", lambda given: slurm.block_conf(given.design, given.job)),
+        ("limit",),
+    ),
+    Kind(
+        "slurm-yaml",
+        "Slurm 25.05: topology.yaml with tree and blocks",
+        one_file("topology.yaml", lambda given: slurm.topology_yaml(given.design, given.job)),
+        ("limit",),
+    ),
+    Kind(
         "kubernetes",
         "Kubernetes: objects that run nccl-tests",
         one_file("job.yaml", lambda given: kubernetes.kubernetes_objects(given.design, given.job)),
         (*_PROGRAM, "image"),
     ),
+    Kind(
+        "kubernetes-nodes",
+        "Kubernetes: labels of nodes, for schedulers",
+        one_file("nodes.json", nodes.node_labels),
+        ("limit",),
+    ),
+    Kind(
+        "network-operator",
+        "NVIDIA Network Operator: RDMA devices, NIC settings",
+        one_file("network-operator.yaml", nodes.network_operator),
+        ("limit", "nic_type"),
+    ),
+    # The boot of devices.
+    Kind("ztp", "Junos ZTP: day-0 configurations", ztp.day0, ("ssh_key", "user")),
+    Kind("dhcp-kea4", "Kea: DHCP reservations", one_file("kea-dhcp4.conf", dhcp.kea4), ("url",)),
+    Kind("dhcp-kea6", "Kea: DHCPv6 reservations", one_file("kea-dhcp6.conf", dhcp.kea6), ("url", "prefix6")),
+    Kind("dhcp-isc", "ISC DHCP: reservations", one_file("dhcpd.conf", dhcp.isc), ("url",)),
 )

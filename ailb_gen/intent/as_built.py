@@ -1,4 +1,4 @@
-"""Facts from CSV files, as overrides of devices by name: management addresses of switches, and ports of cables.
+"""Facts from CSV files, as overrides of devices by name: management ports of switches, and ports of cables.
 
 What `overrides` of the fabric file say about the same wins.
 """
@@ -11,7 +11,7 @@ from ailb_gen.errors import IntentError, Place, Problem
 from ailb_gen.intent.csv_table import Columns, read_table
 from ailb_gen.yamlio import Path, Source
 
-SWITCH_COLUMNS = ("name", "role", "management")
+SWITCH_COLUMNS = ("name", "role", "management", "mac", "serial")
 CABLE_COLUMNS = ("a_device", "a_port", "b_device", "b_port", "speed", "kind", "color", "rail")
 SWITCHES = Columns(SWITCH_COLUMNS, ("name", "role"), "switches", 100_000)
 CABLES = Columns(CABLE_COLUMNS, ("a_device", "a_port", "b_device", "b_port", "kind"), "cables", 1_000_000)
@@ -108,7 +108,7 @@ class _Filler:
 
 
 def fill_switches(source: Source, text: str, name: str) -> None:
-    """Add the management addresses of the CSV file `name` to the overrides in `source`. Raises IntentError."""
+    """Add addresses, MACs and serials of the CSV file `name` to the overrides in `source`. Raises IntentError."""
     problems: list[Problem] = []
     filler, seen = _Filler(source), dict[str, int]()
     for row in _rows(text, name, SWITCHES, problems):
@@ -118,10 +118,11 @@ def fill_switches(source: Source, text: str, name: str) -> None:
         elif switch in seen:
             reason = f"{switch} is listed twice; the first is in line {seen[switch]}"
             problems.append(row.problem("duplicate-key", "name", reason))
-        elif address := row.cells.get("management"):
-            filler.put((ROLES[role], switch, "management"), address, row.place("management"))
         else:
             filler.device(ROLES[role], switch, row.place("name"))
+            for column in SWITCH_COLUMNS[2:]:
+                if value := row.cells.get(column):
+                    filler.put((ROLES[role], switch, column), value, row.place(column))
         seen.setdefault(switch, row.line)
     if problems:
         raise IntentError(problems)

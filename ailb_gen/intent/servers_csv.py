@@ -7,7 +7,7 @@ from ailb_gen.errors import Place
 from ailb_gen.intent.csv_table import Columns, read_table
 from ailb_gen.yamlio import Path, Source
 
-PLAIN_COLUMNS = ("name", "stripe", "kind", "management")
+PLAIN_COLUMNS = ("name", "stripe", "kind", "management", "management_mac")
 NIC_COLUMN = re.compile(r"^(mac|port|rdma|nic)(0|[1-9][0-9]?)$")
 STRIPE = re.compile(r"^[0-9]{1,9}$")
 NIC_KEYS = {"mac": "mac", "port": "port", "rdma": "rdma", "nic": "name"}
@@ -19,7 +19,7 @@ COLUMNS = Columns(
     max_rows=100_000,
     numbered=NIC_COLUMN,
     samples=tuple(f"{kind}{i}" for kind in NIC_KEYS for i in range(16)),
-    shown="name, stripe, kind, management, macN, portN, rdmaN, nicN",
+    shown="name, stripe, kind, management, management_mac, macN, portN, rdmaN, nicN",
     most=len(PLAIN_COLUMNS) + 100 * len(NIC_KEYS),
 )
 
