@@ -57,7 +57,8 @@ def _node(fabric: str, server: DesignServer) -> dict[str, Any]:
         f"{TOPOLOGY}/leaf": f"stripe{server.stripe}",
         f"{TOPOLOGY}/spine": fabric,
     }
-    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": node_name(server.name), "labels": labels}}
+    name = node_name(server.name, "there is a server ", "leave it out by --limit")
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}}
 
 
 def network_operator(given: ExportInput) -> str:

@@ -59,17 +59,24 @@ def kubernetes_objects(design: Design, request: JobRequest) -> str:
         "repeats": request.repeats,
         "image": request.image,
         "workers": len(servers),
-        "hosts": [] if servers == job_servers(design) else [node_name(one.name) for one in servers],
+        "hosts": [] if servers == job_servers(design) else [_picked_node(one.name) for one in servers],
     }
     return Templates().render("jobs/kubernetes.yaml.j2", design.name, values)
 
 
-def node_name(server: str) -> str:
-    """Return the name that a server has as a node. Raises UsageError for one that no node can have (RFC 1123)."""
+def _picked_node(server: str) -> str:
+    return node_name(server, "--limit picks ", "export without --limit")
+
+
+def node_name(server: str, why: str, repair: str) -> str:
+    """Return the name that a server has as a node. Raises UsageError for one that no node can have (RFC 1123).
+
+    `why` stands before the name in the error, `repair` after the reason.
+    """
     name = server.lower()
     if not all(re.fullmatch(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?", part) for part in name.split(".")):
         reason = "a node of Kubernetes has letters, digits and '-', and no '-' at the end"
-        raise UsageError(f"--limit picks {server}, and {reason}; export without --limit, or rename the server")
+        raise UsageError(f"{why}{server}, and {reason}; {repair}, or rename the server")
     return name
 
 

@@ -95,3 +95,20 @@ def test_a_row_that_is_too_much(tmp_path: Path) -> None:
     (tmp_path / "cabling.csv").write_text(f"a_device,a_port,b_device,b_port,kind\n{'x' * 70_000},,,,\n")
     with pytest.raises(IntentError, match=r"cabling\.csv:.*csv-row.*more than 65,536 characters"):
         load(path)
+
+
+def test_a_file_of_switches_gives_them_an_identity(tmp_path: Path) -> None:
+    more = "management: {csv: switches.csv, leaves: 192.0.2.11/24, spines: 192.0.2.1/24}\n"
+    path = fabric("lab", tmp_path, more)
+    rows = (
+        "name,role,management,mac,serial\nstripe1-leaf2,leaf,192.0.2.77/24,0200.5E00.0012,00123\nspine2,spine,,,AB-1\n"
+    )
+    (tmp_path / "switches.csv").write_text(rows)
+    found = {switch.name: switch.management for switch in design_of(load(path)).switches}
+    leaf, spine, other = (found[name] for name in ("stripe1-leaf2", "spine2", "spine1"))
+    assert leaf is not None
+    assert spine is not None
+    assert other is not None
+    assert (leaf.address, leaf.mac, leaf.serial) == ("192.0.2.77/24", "02:00:5e:00:00:12", "00123")
+    assert (spine.address, spine.mac, spine.serial) == ("192.0.2.2/24", "", "AB-1")
+    assert (other.mac, other.serial) == ("", "")
