@@ -139,7 +139,7 @@ def test_nics_have_the_classes_of_the_fabric() -> None:
     assert template["spec"]["nicSelector"] == {"nicType": "1021"}
     labels = json.loads(node_labels(given))["items"][0]["metadata"]["labels"]
     assert template["spec"]["nodeSelector"].items() <= labels.items()
-    _, without = objects(boot_input(design_of(SMALL + "roce: off\n")))
+    _, without = objects(boot_input(design_of(SMALL + "roce: {enabled: off}\n")))
     assert without["spec"]["template"]["roceOptimized"] == {"enabled": True}
 
 
