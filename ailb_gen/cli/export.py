@@ -30,9 +30,18 @@ SHEET = Annotated[str, typer.Option("--sheet", help="Labels: l4731, 5160, 5167 o
 QR = Annotated[bool, typer.Option("--qr", help="Print the cable id as a QR code, too.")]
 FONT = Annotated[Path | None, typer.Option("--font", help="TrueType font of a PDF.", metavar="FILE")]
 SPARES = Annotated[int, typer.Option("--spares", help="Spares of each item in percent.", metavar="PERCENT")]
+SSH_KEY = Annotated[
+    list[Path] | None,
+    typer.Option("--ssh-key", help="Public key of those who log in to new switches; repeat it.", metavar="FILE"),
+]
+USER = Annotated[str, typer.Option("--user", help="User of new switches beside root.", metavar="NAME")]
+URL = Annotated[str, typer.Option("--url", help="Where switches fetch their day-0 files.", metavar="URL")]
+PREFIX6 = Annotated[str, typer.Option("--prefix6", help="IPv6 prefix of the management network.", metavar="PREFIX")]
+NIC_TYPE = Annotated[str, typer.Option("--nic-type", help="PCI device of the NICs, such as 1021.", metavar="ID")]
 # Options that go with some exports only.
 OPTIONS = ("limit", "test", "sizes", "repeats", "image")
 PRINTED = ("racks", "lengths", "media", "sheet", "qr", "font", "spares")
+BOOT = ("ssh_key", "user", "url", "prefix6", "nic_type")
 
 
 def export(
@@ -59,6 +68,11 @@ def export(
     qr: QR = False,
     font: FONT = None,
     spares: SPARES = 0,
+    ssh_key: SSH_KEY = None,
+    user: USER = "automation",
+    url: URL = "",
+    prefix6: PREFIX6 = "",
+    nic_type: NIC_TYPE = "",
     list_all: LIST = False,
     as_json: JSON = False,
 ) -> None:
@@ -70,7 +84,7 @@ def export(
     """
     from ailb_gen.api.export import ALL, exports
     from ailb_gen.api.generate import compute_design
-    from ailb_gen.exports.kind import ExportInput
+    from ailb_gen.exports.kind import BootOptions, ExportInput
     from ailb_gen.exports.print_request import PrintRequest
 
     if list_all:
@@ -87,7 +101,8 @@ def export(
     _check_options(ctx, name)
     request = _request(limit or [], test, sizes, repeats, image)
     printed = PrintRequest(racks, lengths, sheet, qr, font, media, spares)
-    given = ExportInput(compute_design(fabric, notify), artifacts, request, printed)
+    boot = BootOptions(user, tuple(ssh_key or ()), url, prefix6, nic_type)
+    given = ExportInput(compute_design(fabric, notify), artifacts, request, printed, boot, notify)
     if name == ALL and out is not None:
         _write_all(given, out)
     else:
@@ -110,10 +125,12 @@ def _check_options(ctx: typer.Context, name: str) -> None:
     """Raise UsageError for an option that does not go with the export."""
     from ailb_gen.api.export import ALL, kinds
 
-    for option in (*OPTIONS, *PRINTED):
+    for option in (*OPTIONS, *PRINTED, *BOOT):
         takers = [kind.name for kind in kinds().values() if option in kind.options]
         if source_of(ctx, option) == "COMMANDLINE" and name in kinds() and name not in takers:
-            raise UsageError(f"--{option} does not go with {name}; it goes with {', '.join(takers)}, {ALL}")
+            raise UsageError(
+                f"--{option.replace('_', '-')} does not go with {name}; it goes with {', '.join(takers)}, {ALL}"
+            )
 
 
 def _write_one(given: ExportInput, name: str, out: Path | None) -> None:

@@ -99,13 +99,28 @@ class DesignBuilder:
         check_jobs.check_sockets(fabric, self.seats_by_stripe, problems)
         check_jobs.check_balancing(fabric, self.slots, self.seated, problems)
         check.check_tables(fabric, max(len(s.leaves) for s in self.stripes), len(self.colors), problems)
-        macs = [
-            (nic.mac, f"NIC {n} of {seat.name}", problems.where(seat.levels, "nics", n, "mac"))
+        self._check_identities()
+
+    def _check_identities(self) -> None:
+        """Note MAC addresses and serial numbers that two ports or chassis share."""
+        where, slots = self.problems.where, self.slots
+        macs: list[Claim] = [
+            (nic.mac, f"NIC {n} of {seat.name}", where(seat.levels, "nics", n, "mac"))
             for seat in self.seated
             for n, nic in seat.given.nics.items()
             if nic.mac
         ]
-        duplicates("duplicate-mac", "MAC address", macs, problems)
+        macs += [
+            (seat.given.management_mac, seat.name, where(seat.levels, "management_mac"))
+            for seat in self.seated
+            if seat.given.management_mac
+        ]
+        macs += [(slot.device.mac, slot.name, where(slot.own, "mac")) for slot in slots if slot.device.mac]
+        duplicates("duplicate-mac", "MAC address", macs, self.problems)
+        serials: list[Claim] = [
+            (slot.device.serial, slot.name, where(slot.own, "serial")) for slot in slots if slot.device.serial
+        ]
+        duplicates("duplicate-name", "serial number", serials, self.problems)
 
     def _device_settings_of(self, slot: Slot) -> DeviceSettings:
         key = id(slot.settings)

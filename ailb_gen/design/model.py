@@ -200,11 +200,13 @@ class DeviceSettings:
 
 @dataclass(frozen=True, slots=True)
 class DesignManagement:
-    """The management port of a switch."""
+    """The management port of a switch; `mac` and the chassis' `serial` are empty where the intent lacks them."""
 
     interface: str
     address: str
     gateway: str
+    mac: str = ""
+    serial: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,13 +291,17 @@ class HostConfig:
 
 @dataclass(frozen=True, slots=True)
 class DesignServer:
-    """A GPU server; `ports` are the leaf ports of its NICs, in NIC order."""
+    """A GPU server; `ports` are the leaf ports of its NICs, in NIC order.
+
+    `management_mac` is empty where the intent lacks it.
+    """
 
     name: str
     stripe: int
     management: str
     ports: tuple[str, ...]
     config: HostConfig
+    management_mac: str = ""
 
 
 class Link(NamedTuple):

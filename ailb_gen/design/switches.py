@@ -136,7 +136,9 @@ def build_switch(slot: Slot, parts: SwitchParts) -> DesignSwitch:
     used_lists = {group.as_list for group in groups}
     links = Counter(wire.link.leaf for wire in parts.wires)
     loopback, cidr = parts.numbers.loopback[0], parts.numbers.management[0]
-    management = DesignManagement(slot.ports.profile.management_interface, str(cidr), parts.gateway) if cidr else None
+    port, given = slot.ports.profile.management_interface, slot.device
+    identity = (given.mac or "", given.serial or "")
+    management = DesignManagement(port, str(cidr), parts.gateway, *identity) if cidr else None
     return DesignSwitch(
         name=slot.name,
         role=slot.role,

@@ -15,16 +15,34 @@ Files = Mapping[str, bytes]
 
 
 @dataclass(frozen=True, slots=True)
+class BootOptions:
+    """How switches boot: who logs in with which public keys, and where files and addresses come from.
+
+    `url` is the directory of the day-0 files as switches fetch them; `prefix6` the prefix of the management network
+    for DHCPv6; `nic_type` the PCI device of the servers' NICs. Empty where not given.
+    """
+
+    user: str = "automation"
+    ssh_keys: tuple[Path, ...] = ()
+    url: str = ""
+    prefix6: str = ""
+    nic_type: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ExportInput:
     """Everything that an export may use; an option that is not given has its default.
 
-    `artifacts` is the folder of the generated files, None where it is not given.
+    `artifacts` is the folder of the generated files, None where it is not given. `tell` takes lines for people, such
+    as devices that are left out.
     """
 
     design: Design
     artifacts: Path | None = None
     job: JobRequest = field(default_factory=JobRequest)
     printed: PrintRequest = field(default_factory=PrintRequest)
+    boot: BootOptions = BootOptions()
+    tell: Callable[[str], None] = lambda line: None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ailb_gen.exports import bom, cable_labels, cables, label_pages, rack_list, rack_pages
+from ailb_gen.exports import bom, cable_labels, cables, dhcp, label_pages, nodes, rack_list, rack_pages, ztp
 from ailb_gen.exports.kind import Kind, one_file
 from ailb_gen.jobs import kubernetes, openmpi, slurm
 
@@ -40,6 +40,18 @@ KINDS = (
         ("limit",),
     ),
     Kind(
+        "slurm-block",
+        "Slurm: topology.conf of topology/block",
+        one_file("topology.conf", lambda given: slurm.block_conf(given.design, given.job)),
+        ("limit",),
+    ),
+    Kind(
+        "slurm-yaml",
+        "Slurm 25.05: topology.yaml with tree and blocks",
+        one_file("topology.yaml", lambda given: slurm.topology_yaml(given.design, given.job)),
+        ("limit",),
+    ),
+    Kind(
         "kubernetes",
         "Kubernetes: objects that run nccl-tests",
         one_file("job.yaml", lambda given: kubernetes.kubernetes_objects(given.design, given.job)),
@@ -53,4 +65,21 @@ KINDS = (
     Kind("bom", "bill of materials, as CSV", one_file("bom.csv", bom.bom_csv), _BILL),
     Kind("bom-markdown", "bill of materials, as Markdown", one_file("bom.md", bom.bom_markdown), _BILL),
     Kind("bom-json", "bill of materials, as JSON", one_file("bom.json", bom.bom_json), _BILL),
+    Kind(
+        "kubernetes-nodes",
+        "Kubernetes: labels of nodes, for schedulers",
+        one_file("nodes.json", nodes.node_labels),
+        ("limit",),
+    ),
+    Kind(
+        "network-operator",
+        "NVIDIA Network Operator: RDMA devices, NIC settings",
+        one_file("network-operator.yaml", nodes.network_operator),
+        ("limit", "nic_type"),
+    ),
+    # The boot of devices.
+    Kind("ztp", "Junos ZTP: day-0 configurations", ztp.day0, ("ssh_key", "user")),
+    Kind("dhcp-kea4", "Kea: DHCP reservations", one_file("kea-dhcp4.conf", dhcp.kea4), ("url",)),
+    Kind("dhcp-kea6", "Kea: DHCPv6 reservations", one_file("kea-dhcp6.conf", dhcp.kea6), ("url", "prefix6")),
+    Kind("dhcp-isc", "ISC DHCP: reservations", one_file("dhcpd.conf", dhcp.isc), ("url",)),
 )

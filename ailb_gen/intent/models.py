@@ -14,7 +14,7 @@ from pydantic import (
 from ailb_gen.errors import JunosSyntaxError
 from ailb_gen.intent import nccl as variables
 from ailb_gen.intent.drain import DrainPlan
-from ailb_gen.intent.plans import Addressing, Asns, Bgp, Loopbacks, Management, RouterIds, Tables, Vlans
+from ailb_gen.intent.plans import Addressing, Asns, Bgp, Cabling, Loopbacks, Management, RouterIds, Tables, Vlans
 from ailb_gen.intent.platforms import Profile
 from ailb_gen.intent.scalars import (
     Asn,
@@ -24,11 +24,13 @@ from ailb_gen.intent.scalars import (
     Ipv4Address,
     Ipv4Interface,
     Ipv6Address,
+    Mac,
     NicPattern,
     PortGlob,
     PortName,
     Positive,
     RdmaNames,
+    Serial,
     name_pattern,
 )
 from ailb_gen.intent.servers import (
@@ -97,6 +99,8 @@ class Device(SwitchSettings):
     router_id: Ipv4Address | None = Field(None, description="router-id, also the IPv4 address of lo0")
     loopback: Ipv6Address | None = Field(None, description="IPv6 address of lo0")
     management: Ipv4Interface | None = Field(None, description="management address with its prefix length")
+    mac: Mac | None = Field(None, description="MAC address of the management port, for DHCP")
+    serial: Serial | None = Field(None, description="serial number of the chassis, for DHCP")
     ports: dict[PortName, PortOverride] = Field({}, description="settings of single ports, by port name")
     extra_config: ExtraConfig = Field(
         "", description="Junos text in curly braces that follows the generated configuration"
@@ -291,6 +295,7 @@ class Fabric(Settings):
     router_ids: RouterIds = RouterIds()
     loopbacks: Loopbacks | None = Field(None, description="IPv6 addresses of lo0, advertised without a color")
     management: Management = Management()
+    cabling: Cabling = Cabling()
     names: Names = Names()
     hosts: Hosts = Hosts()
     nccl: Nccl = Nccl()

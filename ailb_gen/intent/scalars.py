@@ -287,6 +287,7 @@ Ipv4Interface = Annotated[
 Ipv4Address = Annotated[int, PlainValidator(lambda v: parse_address(v, 4)), schema_of("string", "", "10.255.0.1")]
 Ipv6Address = Annotated[int, PlainValidator(lambda v: parse_address(v, 6)), schema_of("string", "", "fd00::1")]
 Mac = Annotated[str, PlainValidator(parse_mac), schema_of("string", "", "a0:88:c2:3b:50:66")]
+Serial = Annotated[str, Strict(), Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]{0,63}$")]
 Asn = Annotated[int, Strict(), Field(ge=1, le=MAX_ASN)]
 AsnPlan = Annotated[
     AsnRange,

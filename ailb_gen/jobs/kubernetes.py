@@ -41,7 +41,7 @@ def kubernetes_objects(design: Design, request: JobRequest) -> str:
     Raises UsageError for servers that differ in NICs or variables: a pod does not know on which of them it will run.
     """
     servers = job_servers(design, request.patterns)
-    config = _same(servers)
+    config = same_config(servers)
     environment = {name: value for name, value in job_environment(servers).items() if name not in OF_SERVERS}
     values: dict[str, object] = {
         "name": dns_label(design.name),
@@ -59,21 +59,28 @@ def kubernetes_objects(design: Design, request: JobRequest) -> str:
         "repeats": request.repeats,
         "image": request.image,
         "workers": len(servers),
-        "hosts": [] if servers == job_servers(design) else [_node(one.name) for one in servers],
+        "hosts": [] if servers == job_servers(design) else [_picked_node(one.name) for one in servers],
     }
     return Templates().render("jobs/kubernetes.yaml.j2", design.name, values)
 
 
-def _node(server: str) -> str:
-    """Return the name that a server has as a node. Raises UsageError for one that no node can have (RFC 1123)."""
+def _picked_node(server: str) -> str:
+    return node_name(server, "--limit picks ", "export without --limit")
+
+
+def node_name(server: str, why: str, repair: str) -> str:
+    """Return the name that a server has as a node. Raises UsageError for one that no node can have (RFC 1123).
+
+    `why` stands before the name in the error, `repair` after the reason.
+    """
     name = server.lower()
     if not all(re.fullmatch(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?", part) for part in name.split(".")):
         reason = "a node of Kubernetes has letters, digits and '-', and no '-' at the end"
-        raise UsageError(f"--limit picks {server}, and {reason}; export without --limit, or rename the server")
+        raise UsageError(f"{why}{server}, and {reason}; {repair}, or rename the server")
     return name
 
 
-def _same(servers: Sequence[DesignServer]) -> HostConfig:
+def same_config(servers: Sequence[DesignServer]) -> HostConfig:
     """Return the configuration of servers that have the same NICs and variables. Raises UsageError."""
     first = servers[0]
     for one in servers:

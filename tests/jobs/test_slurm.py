@@ -1,18 +1,24 @@
 """Slurm: the batch script run with a srun that prints its words, the topology read back."""
 
+import os
 import re
+import socket
+import subprocess
+import time
 from pathlib import Path
 
+import jsonschema
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ailb_gen.design.model import Design
 from ailb_gen.errors import UsageError
 from ailb_gen.jobs.command import JobRequest, job_command, job_servers
-from ailb_gen.jobs.slurm import batch_script, hostlist, topology_conf
+from ailb_gen.jobs.slurm import batch_script, block_conf, hostlist, topology_conf, topology_yaml
 from ailb_gen.sim.scenario.placement import expand_hostlist
-from tests.conftest import SMALL, design_of, example
+from tests.conftest import SMALL, design_of, example, need_tool
 from tests.jobs.test_command import KINDS, variables_of
 from tests.jobs.test_openmpi import HOSTILE, run_with
 
@@ -92,3 +98,120 @@ def test_the_topology_has_every_server_below_its_stripe(name: str) -> None:
 def test_one_stripe_has_nothing_above_it(jvd: Design) -> None:
     text = topology_conf(jvd, JobRequest(patterns=("h100-0[34]",)))
     assert text.splitlines()[1:] == ["# stripe2-leaf[1-8]", "SwitchName=stripe2 Nodes=h100-[03-04]"]
+
+
+# What topology.yaml(5) of Slurm 25.05 says about the two kinds of topologies that are written.
+TEXT = {"type": "string", "minLength": 1}
+SWITCH = {
+    "type": "object",
+    "properties": {"switch": {**TEXT, "maxLength": 64}, "children": TEXT, "nodes": TEXT},
+    "required": ["switch"],
+    "minProperties": 2,
+    "maxProperties": 2,
+    "additionalProperties": False,
+}
+BLOCK = {
+    "type": "object",
+    "properties": {"block": TEXT, "nodes": TEXT},
+    "required": ["block", "nodes"],
+    "additionalProperties": False,
+}
+TREE_OF = {"type": "object", "properties": {"switches": {"type": "array", "items": SWITCH}}, "required": ["switches"]}
+BLOCKS_OF = {
+    "type": "object",
+    "properties": {
+        "block_sizes": {"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 1},
+        "blocks": {"type": "array", "items": BLOCK, "minItems": 1},
+    },
+    "required": ["block_sizes", "blocks"],
+    "additionalProperties": False,
+}
+SCHEMA = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "properties": {"topology": TEXT, "cluster_default": {"type": "boolean"}, "tree": TREE_OF, "block": BLOCKS_OF},
+        "required": ["topology"],
+        "oneOf": [{"required": ["tree"]}, {"required": ["block"]}],
+        "additionalProperties": False,
+    },
+}
+CONTROLLER = """\
+ClusterName=test
+SlurmctldHost=localhost(127.0.0.1)
+SlurmctldPort={port}
+SlurmUser={user}
+AuthType=auth/none
+CredType=cred/none
+ProctrackType=proctrack/pgid
+MpiDefault=none
+TopologyPlugin=topology/tree
+SelectType=select/cons_tres
+StateSaveLocation={folder}
+SlurmctldPidFile={folder}/pid
+SlurmctldLogFile={folder}/log
+NodeName={nodes} NodeAddr=127.0.0.1
+PartitionName=all Nodes=ALL Default=YES
+"""
+
+
+@pytest.mark.parametrize("name", ["lab", "jvd", "mixed", "frontier"])
+def test_topology_yaml_is_as_its_manual_says(name: str) -> None:
+    design = example(name)
+    tree, block = yaml.safe_load(topology_yaml(design, JobRequest()))
+    jsonschema.validate([tree, block], SCHEMA)
+    assert (tree["cluster_default"], block["cluster_default"]) == (True, False)
+    expected = {one.name for one in job_servers(design)}
+    for rows in (tree["tree"]["switches"], block["block"]["blocks"]):
+        names = [node for row in rows if "nodes" in row for node in expand_hostlist(row["nodes"])]
+        assert len(names) == len(expected)
+        assert set(names) == expected
+    sizes = [len(expand_hostlist(row["nodes"])) for row in block["block"]["blocks"]]
+    assert block["block"]["block_sizes"] == [min(sizes)]
+
+
+def test_blocks_are_the_stripes() -> None:
+    assert block_conf(example("lab"), JobRequest()).splitlines()[1:] == [
+        "BlockName=stripe1 Nodes=gpu-s1-[1-2]",
+        "BlockName=stripe2 Nodes=gpu-s2-[1-2]",
+        "BlockSizes=2",
+    ]
+
+
+@pytest.mark.parametrize("name", ["lab", "jvd"])
+def test_slurm_reads_the_tree(name: str, tmp_path: Path) -> None:
+    """The controller itself reads `topology.conf`, and says which servers are below which switch."""
+    design = example(name)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    nodes = hostlist([one.name for one in job_servers(design)])
+    user = os.environ.get("USER", "root")
+    (tmp_path / "topology.conf").write_text(topology_conf(design, JobRequest()))
+    (tmp_path / "slurm.conf").write_text(CONTROLLER.format(port=port, folder=tmp_path, nodes=nodes, user=user))
+    environment = {**os.environ, "SLURM_CONF": str(tmp_path / "slurm.conf")}
+    words = [need_tool("slurmctld"), "-D", "-c", "-f", str(tmp_path / "slurm.conf")]
+    quiet = subprocess.DEVNULL
+    with subprocess.Popen(words, env=environment, stdout=quiet, stderr=quiet) as controller:
+        try:
+            found = _shown(environment, tmp_path / "log")
+        finally:
+            controller.terminate()
+            controller.wait(60)
+    stripes: dict[int, set[str]] = {}
+    for server in job_servers(design):
+        stripes.setdefault(server.stripe, set()).add(server.name)
+    expected = {f"stripe{number}": names for number, names in stripes.items()}
+    assert found == expected | {"spines": set().union(*expected.values())}
+
+
+def _shown(environment: dict[str, str], log: Path) -> dict[str, set[str]]:
+    """Return the servers below each switch as the controller has them."""
+    words = [need_tool("scontrol"), "show", "topology"]
+    end = time.monotonic() + 60
+    while True:
+        said = subprocess.run(words, env=environment, capture_output=True, text=True, check=False, timeout=60).stdout
+        rows = re.findall(r"^SwitchName=(\S+) .*Nodes=(\S+)", said, re.M)
+        if rows:
+            return {name: set(expand_hostlist(nodes)) for name, nodes in rows}
+        assert time.monotonic() < end, said + log.read_text()
+        time.sleep(0.1)

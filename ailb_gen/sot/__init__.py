@@ -1,0 +1,1 @@
+"""The design beside a source of truth, NetBox or Nautobot: neutral records, plans, pushes and pulls."""

@@ -1,0 +1,88 @@
+"""The Protocol of a source of truth: stored records are read and written in bulk; plan, push and pull know no more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from ailb_gen.errors import AilbError, ExitCode
+from ailb_gen.sot.records import Id, Record, Ref, Value
+
+# The tag of everything that this program creates; each fabric has another one after it.
+TAG = "ailb-gen"
+
+
+class SourceError(AilbError):
+    """A source of truth cannot be reached, refuses, or answers something else; names the request, never the token."""
+
+    exit_code = ExitCode.ENVIRONMENT
+
+
+def fabric_tag(fabric: str) -> str:
+    """Return the tag of the objects of a fabric."""
+    return f"{TAG}-{fabric}"
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What is read: a site, the objects with the tag of a fabric, and what lies in networks and AS number ranges.
+
+    `networks`: prefixes and addresses in these are read whoever owns them. `asns`: first and last.
+    """
+
+    site: str
+    fabric: str
+    networks: tuple[str, ...] = ()
+    asns: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A record as a service has it, with its id; `owned`: it has the tag of the fabric.
+
+    Fields have every value that the service has, also those that a push never writes.
+    """
+
+    record: Record
+    id: Id
+    owned: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """An update: the stored object, and the fields that get other values; `adopt`: it gets our tags, too."""
+
+    stored: Stored
+    fields: Mapping[str, Value]
+    adopt: bool = False
+
+
+# The ids of the objects that records refer to.
+Ids: TypeAlias = Mapping[Ref, Id]
+
+
+class Dialect(Protocol):
+    """A source of truth. All methods raise SourceError."""
+
+    @property
+    def name(self) -> str:
+        """How the service is called: `NetBox`."""
+
+    def kinds(self) -> frozenset[str]:
+        """Return the kinds of records that the service can hold: of some, plug-ins decide."""
+
+    def read(self, kinds: Sequence[str], scope: Scope) -> Iterator[Stored]:
+        """Yield the stored records of these kinds; several may have the same key."""
+
+    def create(self, kind: str, records: Sequence[Record], ids: Ids, scope: Scope) -> list[Id]:
+        """Create records of one kind, with the tags of the fabric; return their ids in the same order.
+
+        Late fields are left out. A request may hold fewer records: those of requests before a failing one stay.
+        """
+
+    def update(self, kind: str, changes: Sequence[Change], ids: Ids, scope: Scope) -> None:
+        """Set fields of stored records of one kind; other fields and tags stay."""
+
+    def delete(self, kind: str, stored: Sequence[Stored]) -> None:
+        """Delete stored records of one kind; those that are gone already are no error."""
