@@ -69,7 +69,7 @@ def _inside(top: Path, path: Path) -> str:
         raise UsageError(f"{path}: it is outside of the git repository {top}; name both trees with --before") from error
 
 
-def _git(folder: Path, *words: str, given: bytes = b"", failure: str = "") -> bytes:
+def _git(folder: Path, *words: str, given: bytes = b"", failure: str | None = None) -> bytes:
     """Return the output of a command of git; `failure` is the revision that it looks up. Raises UsageError."""
     git = program("git")
     if git is None:
@@ -80,8 +80,8 @@ def _git(folder: Path, *words: str, given: bytes = b"", failure: str = "") -> by
     done = subprocess.run([git, *words], input=given, capture_output=True, env=env, check=False)
     if done.returncode:
         told = done.stderr.decode("utf-8", "backslashreplace").strip()[:QUOTED]
-        if failure:
-            raise UsageError(f"--base {failure}: no commit of this repository; {told or FETCH}")
+        if failure is not None:
+            raise UsageError(f"--base {failure!a}: no commit of this repository; {told or FETCH}")
         raise UsageError(f"{folder}: git cannot read the repository: {told}")
     return done.stdout
 

@@ -34,11 +34,12 @@ from ailb_gen.textio import read_text
 Kind = Literal["new", "changed", "deleted", "unreadable"]
 ANY = "*"
 # Statements whose values differ from device to device, or from port to port.
+DESCRIPTION = "description"
 IDENTITIES = frozenset(
     (
-        *("address", "as-path", "autonomous-system", "community", "description", "interface", "l3-interface"),
+        *("address", "as-path", "autonomous-system", "community", DESCRIPTION, "interface", "l3-interface"),
         *("local-address", "local-as", "members", "native-vlan-id", "peer-as", "prefix-list", "route-filter"),
-        *("router-id", "vlan-id"),
+        *("host-name", "router-id", "vlan-id", "vlans"),
     )
 )
 # The order in which people read devices.
@@ -47,14 +48,16 @@ ORDER = [role for names in ROLES.values() for role in names]
 
 @dataclass(frozen=True, slots=True)
 class DeviceChange:
-    """What changes on a device: `edits` of a switch, `files` of a server with their numbers of lines, or `reason`."""
+    """What changes on a device: `edits` of a switch, `files` of a server with their numbers of lines.
+
+    `role` is leaf, spine or server, empty for a device that the fabric files do not have.
+    """
 
     name: str
     role: str
     kind: Kind
     edits: tuple[Edit, ...] = ()
     files: tuple[tuple[str, int, int], ...] = ()
-    reason: str = ""
 
     @property
     def counts(self) -> tuple[int, int]:
@@ -103,7 +106,7 @@ def groups_of(changes: Iterable[DeviceChange]) -> tuple[Group, ...]:
     found: dict[object, list[DeviceChange]] = defaultdict(list)
     for change in changes:
         shape = frozenset(Counter(map(_shape, change.edits)).items())
-        found[change.role, change.kind, shape, change.files, change.reason].append(change)
+        found[change.role, change.kind, shape, change.files].append(change)
     groups = [Group(tuple(rows), all(row.edits == rows[0].edits for row in rows)) for rows in found.values()]
     return tuple(sorted(groups, key=lambda group: (_rank(group.example.role), -len(group.changes), group.example.name)))
 
@@ -124,10 +127,14 @@ def _anonymous(statement: str) -> tuple[str, str]:
     """Return a statement with the names in it replaced, and its last keyword."""
     words, parent, keys, last = [], "", 0, ""
     for word in statement.split():
-        hidden = keys > 0 or last in IDENTITIES
-        words.append(ANY if hidden else word)
+        named = last in IDENTITIES
+        hidden = keys > 0 or named
         parent, keys = step(parent, keys, word)
-        last = last if hidden else word
+        # The entries of some blocks, such as `interfaces`, begin with their name.
+        hidden = hidden or parent.endswith("/*")
+        words.append(ANY if hidden else word)
+        # A description has any number of words, every other name one.
+        last = word if not hidden else ANY if named and last != DESCRIPTION else last
     return " ".join(words), last
 
 
@@ -182,7 +189,7 @@ def _compare(roots: tuple[Path, Path], name: str, role: str, files: Sequence[str
         switches = [model_of(name, effective(tree)) for tree in (old, new)]
     except (IntentError, JunosSyntaxError, ExpansionError):
         # Findings say what is wrong with it.
-        return ChangedSwitch(DeviceChange(name, role, "unreadable", reason="its file cannot be read"))
+        return ChangedSwitch(DeviceChange(name, role, "unreadable"))
     return ChangedSwitch(DeviceChange(name, role, "changed", edits), *switches)
 
 

@@ -40,7 +40,7 @@ def comment(review: Review, limit: int = MAX_CHARACTERS) -> str:
     text += _findings(review, int((limit - len(text)) * FINDINGS))
     if review.groups:
         text += "\n#### Changes by device\n\n"
-        text += _fitting(map(_group, review.groups), limit - len(text) - LEFT_OUT, "group of devices")
+        text += _fitting(map(_group, review.groups), limit - len(text) - LEFT_OUT, "group")
     made = [_table(table) for table in tables(review)]
     return text + _fitting(made, limit - len(text) - LEFT_OUT, "table")
 

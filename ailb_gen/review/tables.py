@@ -75,7 +75,7 @@ def group_title(group: Group) -> str:
     noun = "lines" if change.files else "statements"
     many = counted(len(group.changes), change.role or "device")
     if change.kind != "changed":
-        return f"{many}: {change.reason or change.kind}"
+        return f"{many}: {change.kind}"
     added, removed = change.counts
     each = " each" if len(group.changes) > 1 else ""
     return f"{many}: +{added:,} -{removed:,} {noun}{each}"
