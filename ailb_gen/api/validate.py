@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -14,7 +14,8 @@ from ailb_gen.progress import Progress, Warn, quiet, unheeded
 
 if TYPE_CHECKING:
     from ailb_gen.checks.extensions import ForeignCheck
-    from ailb_gen.checks.model import Check
+    from ailb_gen.checks.model import Check, RunOptions
+    from ailb_gen.checks.waivers import Waiver
     from ailb_gen.intent.load import Intent
     from ailb_gen.report.check_report import CheckReport
 
@@ -50,7 +51,49 @@ def validate(
     error that prevented checks from running is the report's `trouble`. Raises UsageError for arguments that cannot be
     used, WorkerError when a process dies.
     """
-    artifacts = Path(artifacts)
+    most = most_failures(batfish_failures, batfish is not None)
+    asked = asked_checks(Path(artifacts), checks, waivers, yang, seed, executor, jobs, batfish is not None, html)
+    intent = intent_of(fabric)
+    # Last: without its package, everything else that is wrong has been said.
+    service = open_service(batfish, batfish_timeout) if batfish is not None else None
+
+    # Imported when the input is known to be usable: it brings everything that computes.
+    from ailb_gen.checks.progress import STEPS
+    from ailb_gen.checks.run import examine
+    from ailb_gen.report.check_report import CheckReport
+    from ailb_gen.report.verdict import judge
+
+    options = asked.options
+    with progress("checking", STEPS) as advance:
+        done, context = examine(intent, Path(artifacts), options, advance, advance.step, asked.foreign)
+    opinion, trouble = ask(service, context, options.checks, most, progress, warn)
+    trouble = trouble_of(trouble, asked.errors, done.trouble)
+    done = replace(done, results=(*done.results, *opinion), trouble=str(trouble or ""))
+    return CheckReport(judge(done, asked.waivers, options.checks, limit, fail_on), "validate", context, trouble)
+
+
+@dataclass(frozen=True, slots=True)
+class AskedChecks:
+    """Chosen checks: `options` of their run, `foreign` those of extensions, `errors` the extensions that are broken."""
+
+    options: RunOptions
+    foreign: Sequence[ForeignCheck]
+    errors: Sequence[ExtensionError]
+    waivers: Sequence[Waiver]
+
+
+def asked_checks(
+    artifacts: Path,
+    checks: Sequence[str],
+    waivers: Path | None,
+    yang: Path | None,
+    seed: int,
+    executor: str,
+    jobs: int | None,
+    with_batfish: bool,
+    html: bool,
+) -> AskedChecks:
+    """Return the checks that arguments of `validate` choose. Raises UsageError for those that cannot be used."""
     check_executor(executor)
     for argument, folder, hint in (
         ("ARTIFACTS", artifacts, "'ailb-gen generate' writes one"),
@@ -64,28 +107,11 @@ def validate(
     from ailb_gen.checks.model import RunOptions
     from ailb_gen.checks.waivers import read_waivers
 
-    most = most_failures(batfish_failures, batfish is not None)
     foreign, errors = foreign_checks()
-    chosen = _chosen(checks, foreign, errors, with_batfish=batfish is not None)
-    wanted = [row for row in foreign if row.check.id in chosen]
+    chosen = _chosen(checks, foreign, errors, with_batfish=with_batfish)
     accepted = read_waivers(waivers, WAIVABLE | {row.check.id for row in foreign}) if waivers else ()
-    intent = intent_of(fabric)
-    # Last: without its package, everything else that is wrong has been said.
-    service = open_service(batfish, batfish_timeout) if batfish is not None else None
     options = RunOptions(chosen, yang, seed, executor, processes(jobs), html)
-
-    # Imported when the input is known to be usable: it brings everything that computes.
-    from ailb_gen.checks.progress import STEPS
-    from ailb_gen.checks.run import examine
-    from ailb_gen.report.check_report import CheckReport
-    from ailb_gen.report.verdict import judge
-
-    with progress("checking", STEPS) as advance:
-        done, context = examine(intent, artifacts, options, advance, advance.step, wanted)
-    opinion, trouble = ask(service, context, chosen, most, progress, warn)
-    trouble = _trouble(trouble, errors, done.trouble)
-    done = replace(done, results=(*done.results, *opinion), trouble=str(trouble or ""))
-    return CheckReport(judge(done, accepted, chosen, limit, fail_on), "validate", context, trouble)
+    return AskedChecks(options, [row for row in foreign if row.check.id in chosen], errors, accepted)
 
 
 def _chosen(
@@ -104,7 +130,7 @@ def _chosen(
     return frozenset(check.id for check in picked)
 
 
-def _trouble(batfish: AilbError | None, errors: Sequence[ExtensionError], failed: str) -> AilbError | None:
+def trouble_of(batfish: AilbError | None, errors: Sequence[ExtensionError], failed: str) -> AilbError | None:
     """Return one error for everything that kept checks from running; None for nothing."""
     texts = [*map(str, errors), *([failed] if failed else [])]
     if not texts:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -23,7 +23,8 @@ from ailb_gen.junos.schema import Schema, load_schema
 from ailb_gen.junos.tree import Node
 from ailb_gen.junos.yang_files import model_directory
 from ailb_gen.layout import server_folder
-from ailb_gen.network.read import read_network, switch_count
+from ailb_gen.network.model import Switch
+from ailb_gen.network.read import NONE_KNOWN, read_network, switch_count
 from ailb_gen.parallel import executor_of
 
 NOTHING = CheckResult((), 0, ())
@@ -37,6 +38,8 @@ ORDER = (
     ("", ("AILB4",)),
     ("", ("AILB5",)),
 )
+# Switches that were read before, by file, each with its commit check.
+Known = Mapping[str, tuple[Switch, CheckResult]]
 NEED_ROUTES = frozenset({"AILB3", "AILB4", "AILB5"})
 
 
@@ -80,12 +83,14 @@ def examine(
     advance: Callable[[int], None] = lambda count: None,
     step: Callable[[str], None] = lambda name: None,
     foreign: Sequence[ForeignCheck] = (),
+    known: Known = NONE_KNOWN,
 ) -> tuple[Run, Context]:
     """Check the files below `root` against the intent; return the run and what was examined.
 
     `foreign` are the chosen checks of extensions; one that fails is the run's `trouble`. `advance` is called with how
     many more of STEPS steps are done, `step` with the name of the step that begins. The run has one result for every
-    check that was asked for, by id, but for those that others make: Batfish and waivers.
+    check that was asked for, by id, but for those that others make: Batfish and waivers. The files of `known` switches
+    are not read again.
     Raises UsageError for a directory without artifacts and for YANG models that cannot be used, WorkerError when a
     worker dies.
     """
@@ -99,7 +104,7 @@ def examine(
             _schema(yang, steps)
         also = "commit check" if yang is not None else ""
         read = steps.begin("reading", switch_count(root), also)
-        reading = read_network(root, CommitCheck(yang), executor, read)
+        reading = read_network(root, CommitCheck(yang), executor, read, known)
         context = Context(
             intent.fabric,
             reading.network,

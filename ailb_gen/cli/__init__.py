@@ -29,6 +29,7 @@ SECTIONS: dict[str, dict[str, str]] = {
     },
     VERIFY: {
         "validate": "validate.validate",
+        "review": "review.review",
         "checks": "checks.checks",
         "rib": "routes.rib",
         "fib": "routes.fib",

@@ -127,9 +127,17 @@ def traffic(before: FabricModel, after: FabricModel, waves: Sequence[Wave], touc
     """
     old = Routing(before.network)
     new = Routing(after.network) if touched else old
-    spines = {wave.name: wave for wave in waves if before.roles.get(wave.devices[0]) == "spine"}
-    baseline = Baseline(old, _destinations(old, before)) if old.graph.sessions.up else None
-    arriving, pairs = zip(_reached(old, before), _reached(new, after), strict=True)
+    return routed_traffic((old, before.roles), (new, after.roles), waves)
+
+
+def routed_traffic(
+    before: tuple[Routing, Mapping[str, str]], after: tuple[Routing, Mapping[str, str]], waves: Sequence[Wave]
+) -> TrafficImpact:
+    """Compute what `traffic` does, from routes and the roles of switches."""
+    (old, roles), (new, _) = before, after
+    spines = {wave.name: wave for wave in waves if roles.get(wave.devices[0]) == "spine"}
+    baseline = Baseline(old, _destinations(old, roles)) if old.graph.sessions.up else None
+    arriving, pairs = zip(_reached(*before), _reached(*after), strict=True)
     return TrafficImpact(
         arriving=arriving,
         pairs=pairs,
@@ -144,22 +152,22 @@ def _away(baseline: Baseline, wave: Wave) -> tuple[int, float]:
     return len(impact.lost), impact.worst
 
 
-def _destinations(routing: Routing, fabric_model: FabricModel) -> dict[int, tuple[Prefix, ...]]:
+def _destinations(routing: Routing, roles: Mapping[str, str]) -> dict[int, tuple[Prefix, ...]]:
     """Return the prefixes that every leaf announces with a color, by device."""
     found = {}
     for name, device in routing.graph.index.items():
         prefixes = tuple(sorted(routing.graph.advertised[device]))
-        if fabric_model.roles.get(name) == "leaf" and prefixes:
+        if roles.get(name) == "leaf" and prefixes:
             found[device] = prefixes
     return found
 
 
-def _reached(routing: Routing, fabric_model: FabricModel) -> tuple[int, int]:
+def _reached(routing: Routing, roles: Mapping[str, str]) -> tuple[int, int]:
     """Count the pairs of a leaf and a prefix of another leaf: those with a next hop, and all.
 
     One leaf stands for all of its class.
     """
-    graph, found = routing.graph, _destinations(routing, fabric_model)
+    graph, found = routing.graph, _destinations(routing, roles)
     together = Counter(graph.class_of[leaf] for leaf in found)
     count = 0
     for owner, prefixes in found.items():

@@ -12,7 +12,7 @@ from typing import Any
 from ailb_gen.atomic import replace_file
 from ailb_gen.deploy.artifacts import Inputs
 from ailb_gen.deploy.device_diff import Edit, ServerDiff, SwitchDiff
-from ailb_gen.deploy.impact import PushImpact
+from ailb_gen.deploy.impact import PushImpact, SwitchImpact
 from ailb_gen.deploy.planning import Plan, Wave
 from ailb_gen.errors import OutputError, PlanError
 from ailb_gen.version import __version__
@@ -142,14 +142,15 @@ def _device(look: SwitchDiff | ServerDiff) -> dict[str, Any]:
         "commands": list(look.commands),
         "added": added,
         "removed": removed,
-        "edits": [_edit(edit) for edit in look.edits],
+        "edits": [edit_row(edit) for edit in look.edits],
         "foreign_deletes": [edit.statement for edit in look.foreign],
         "besides": list(look.unmanaged),
         "warnings": list(look.warnings),
     }
 
 
-def _edit(edit: Edit) -> dict[str, Any]:
+def edit_row(edit: Edit) -> dict[str, Any]:
+    """Return an edit as JSON has it."""
     row: dict[str, Any] = {"kind": edit.kind, "statement": edit.statement}
     if edit.kind == "replace":
         row |= {"old": edit.old, "new": edit.new}
@@ -160,7 +161,12 @@ def _edit(edit: Edit) -> dict[str, Any]:
 
 def _touched(impact: PushImpact, name: str) -> dict[str, list[str]]:
     touched = impact.devices.get(name)
-    return {key: list(getattr(touched, key)) for key in ("sessions", "colors", "servers")} if touched else {}
+    return impact_row(touched) if touched is not None else {}
+
+
+def impact_row(touched: SwitchImpact) -> dict[str, list[str]]:
+    """Return the impact on a switch as JSON has it."""
+    return {key: list(getattr(touched, key)) for key in ("sessions", "colors", "servers")}
 
 
 def write_plan(path: Path, text: str) -> None:

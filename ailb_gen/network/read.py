@@ -7,7 +7,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ailb_gen.errors import ExpansionError, IntentError, JunosSyntaxError, Place, UsageError
 from ailb_gen.hosts.model import Host, HostDefect
@@ -27,6 +27,7 @@ from ailb_gen.textio import read_text
 
 ROLES = ("leaf", "spine")
 CHUNK = 8
+NONE_KNOWN: Mapping[str, Any] = {}
 
 T = TypeVar("T")
 
@@ -54,18 +55,23 @@ def read_network(
     inspect: Callable[[Node, Node], T],
     executor: Executor | None = None,
     advance: Callable[[int], None] = lambda count: None,
+    known: Mapping[str, tuple[Switch, T]] = NONE_KNOWN,
 ) -> Reading[T]:
     """Read everything below `root`.
 
     `inspect` is called with every switch's tree, as written and with groups inherited, in a process of `executor` if
-    there is one, so it must be possible to pickle it. `advance` is called with how many files were read. Raises
-    UsageError when `root` is no artifact directory; all other errors are defects of the network.
+    there is one, so it must be possible to pickle it. `advance` is called with how many files were read. `known` are
+    switches by file, with what `inspect` returned, whose files are not read again. Raises UsageError when `root` is no
+    artifact directory; all other errors are defects of the network.
     """
     files, defects = switch_files(root)
     switches: dict[str, Switch] = {}
     inspected: dict[str, T] = {}
-    for path, found in zip(files, _read_all(root, files, inspect, executor, advance), strict=True):
-        name = Path(path).stem
+    unread = [file for file in files if file not in known]
+    read = dict(zip(unread, _read_all(root, unread, inspect, executor, advance), strict=True))
+    advance(len(files) - len(unread))
+    for path in files:
+        name, found = Path(path).stem, known.get(path) or read[path]
         if isinstance(found, Defect):
             defects.append(found)
         else:

@@ -13,6 +13,7 @@ from ailb_gen.wording import clean, counted
 
 # A comment on GitHub holds 65,536 characters.
 MAX_CHARACTERS = 65_000
+LEFT_OUT = 200
 SHOWN = 20
 # Pipelines find the comment of the last run by this line and replace it.
 MARKER = "<!-- ailb-gen validate -->"
@@ -36,14 +37,19 @@ def markdown(verdict: Verdict, limit: int = MAX_CHARACTERS) -> str:
     run = verdict.run
     word, _, rest = verdict.sentence().partition(": ")
     icon = "\u2705" if verdict.passed else "\u274c"
-    notes = [line for note in run.notes for line in (_plain(note), "")]
+    notes = [line for note in run.notes for line in (escaped(note), "")]
     head = [MARKER, f"### {icon} {word}: {code(run.fabric)}", "", f"{rest}.", "", *notes, *_table(verdict), ""]
     text = "\n".join(head)
-    groups = verdict.attention()
+    return text + findings(verdict, limit - len(text))
+
+
+def findings(verdict: Verdict, limit: int) -> str:
+    """Return the headlines of every check as Markdown of at most `limit` characters; what does not fit is counted."""
+    text = ""
     # Room for the sentence that says what was left out.
-    room = limit - len(text) - 200
+    room = limit - LEFT_OUT
     left_checks = left_findings = 0
-    for result, headlines in groups:
+    for result, headlines in verdict.attention():
         block = _block(verdict, result, headlines, room)
         if not block:
             left_checks += 1
@@ -70,8 +76,8 @@ def _block(verdict: Verdict, result: Result, headlines: tuple[Headline, ...], ro
     """Return the headlines of a check, as many as fit into `room` characters; nothing when not one does."""
     check = result.check
     count = counted(len(headlines), str(check.severity))
-    head = f"\n<details><summary><b>{check.id}</b> {_plain(check.violation)}: {count}</summary>\n\n"
-    tail = f"\n{_plain(check.why)} *Repair:* {_plain(check.repair)}\n\n</details>\n"
+    head = f"\n<details><summary><b>{check.id}</b> {escaped(check.violation)}: {count}</summary>\n\n"
+    tail = f"\n{escaped(check.why)} *Repair:* {escaped(check.repair)}\n\n</details>\n"
     more = "- ... and {} more\n"
     items: list[str] = []
     used = len(head) + len(tail) + len(more) + 10
@@ -99,6 +105,6 @@ def _item(verdict: Verdict, headline: Headline) -> str:
     return f"- {', '.join(part for part in parts if part)}\n"
 
 
-def _plain(text: str) -> str:
-    """Return a text of the catalogue inside HTML: it is ours, but may hold `<` and `&`."""
+def escaped(text: str) -> str:
+    """Return text inside HTML, where it has no meaning of its own; it is the program's, but may hold `<` and `&`."""
     return clean(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

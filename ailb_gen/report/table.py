@@ -42,6 +42,11 @@ def table(verdict: Verdict, everything: bool = False, paint: Paint = unpainted, 
     return "\n".join(_Table(verdict, everything, paint, width).lines()) + "\n"
 
 
+def finding_lines(verdict: Verdict, paint: Paint = unpainted, width: int = WIDTH) -> Iterator[str]:
+    """Yield the lines of the open findings alone, grouped by check."""
+    return _Table(verdict, False, paint, width).groups()
+
+
 class _Table:
     """The report being written: text is cleaned and wrapped first, then painted."""
 
@@ -57,9 +62,7 @@ class _Table:
         yield from self.wrapped(f"Fabric {run.fabric} in {run.artifacts}: {devices}")
         yield ""
         yield from self._families()
-        for result, headlines in verdict.attention():
-            yield ""
-            yield from self._group(result, headlines)
+        yield from self.groups()
         if self.hidden:
             yield from ("", *self.wrapped(HIDDEN))
         yield from self._section("Waived", _waived(verdict))
@@ -70,6 +73,12 @@ class _Table:
         first, *more = self.wrapped(verdict.sentence())
         word, _, rest = first.partition(":")
         yield from (f"{self.paint(word, WORDS[word])}:{rest}", *more)
+
+    def groups(self) -> Iterator[str]:
+        """Yield the lines of the open findings."""
+        for result, headlines in self.verdict.attention():
+            yield ""
+            yield from self._group(result, headlines)
 
     def _families(self) -> Iterator[str]:
         head, *rows = families(self.verdict)

@@ -1,0 +1,1 @@
+"""What a change of a fabric's files does, for a merge request: devices, findings, impact, loads."""

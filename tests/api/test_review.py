@@ -1,0 +1,77 @@
+"""A review from git and from two directories: what is read, and what cannot be compared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ailb_gen.api.review import review
+from ailb_gen.errors import UsageError
+from ailb_gen.network import read
+from ailb_gen.review.json import review_json
+from tests.review.fabric import CHANGED, FABRIC, commit, reviewed, write
+
+
+def test_git_and_directories_give_the_same(tmp_path: Path) -> None:
+    before = write(tmp_path / "old", FABRIC)
+    fabric, artifacts = write(tmp_path / "repository", FABRIC)
+    commit(tmp_path / "repository")
+    after = write(tmp_path / "repository", CHANGED)
+    assert after == (fabric, artifacts)
+    found = review(fabric, artifacts, base="HEAD", executor="serial")
+    assert review_json(found).replace('"HEAD"', f'"{before[0]}"') == review_json(reviewed(before, after))
+
+
+def test_files_that_are_the_same_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before, after = write(tmp_path / "a", FABRIC), write(tmp_path / "b", FABRIC)
+    file = after[1] / "switches/spine1.conf"
+    file.write_text(file.read_text().replace("mtu 9216;", "mtu 9100;"))
+    seen: list[tuple[Path, str]] = []
+    plain = read.read_switch
+
+    def noted(root: Path, name: str, inspect: object) -> object:
+        seen.append((root, name))
+        return plain(root, name, inspect)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(read, "read_switch", noted)
+    found = reviewed(before, after)
+    assert [name for root, name in seen if root == before[1]] == ["switches/spine1.conf"]
+    assert sum(root == after[1] for root, _ in seen) == 7
+    assert found.reread == (1, 7)
+
+
+def test_processes_give_the_same(tmp_path: Path) -> None:
+    before, after = write(tmp_path / "a", FABRIC), write(tmp_path / "b", CHANGED)
+    found = review(*after, before=before, executor="processes", jobs=2)
+    assert review_json(found) == review_json(reviewed(before, after))
+
+
+def test_a_new_fabric(tmp_path: Path) -> None:
+    (tmp_path / "README").write_text("x")
+    commit(tmp_path)
+    found = review(*write(tmp_path, FABRIC), base="HEAD", executor="serial")
+    assert found.missing == "there is no fabric in HEAD" and found.report.passed and found.groups == ()
+
+
+@pytest.mark.parametrize(("text", "told"), [("name: [", "HEAD:fabric.yaml:"), (FABRIC, "HEAD:generated: there is no")])
+def test_a_base_that_cannot_be_used(text: str, told: str, tmp_path: Path) -> None:
+    """It was committed that way: that is no reason to fail the change that repairs it."""
+    fabric, artifacts = write(tmp_path, FABRIC)
+    fabric.write_text(text)
+    if text == FABRIC:
+        for file in (artifacts / "switches").iterdir():
+            file.unlink()
+    commit(tmp_path)
+    found = review(*write(tmp_path, FABRIC), base="HEAD", executor="serial")
+    assert told in found.missing and "/tmp" not in found.missing
+    assert found.report.passed and found.before is None
+
+
+def test_arguments(tmp_path: Path) -> None:
+    after = write(tmp_path, FABRIC)
+    for given in ({}, {"base": "HEAD", "before": after}):
+        with pytest.raises(UsageError, match="--base REVISION, or --before"):
+            review(*after, **given)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=r"--before .*name a fabric file and a directory that exist"):
+        review(*after, before=(tmp_path / "x", tmp_path / "y"))

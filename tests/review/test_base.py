@@ -1,0 +1,134 @@
+"""Files of a git revision: as they were committed, and none elsewhere."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from ailb_gen.errors import UsageError
+from ailb_gen.review.base import Base, is_below, revision
+from tests.review.fabric import CHANGED, FABRIC, commit, git, write
+
+
+def files(folder: Path) -> dict[str, tuple[int, bytes | str]]:
+    """Return the files and links below a folder by name, with their mode bits for programs."""
+    return {
+        path.relative_to(folder).as_posix(): (
+            path.lstat().st_mode & 0o111 and not path.is_symlink(),
+            str(path.readlink()) if path.is_symlink() else path.read_bytes(),
+        )
+        for path in folder.rglob("*")
+        if ".git" not in path.parts and (path.is_symlink() or path.is_file())
+    }
+
+
+@pytest.mark.parametrize("below", ["", "sites/one"])
+def test_the_files_are_those_of_the_commit(below: str, tmp_path: Path) -> None:
+    site = tmp_path / below
+    fabric, artifacts = write(site, FABRIC)
+    before = files(site)
+    old = commit(tmp_path)
+    write(site, CHANGED)
+    commit(tmp_path)
+    for name in (old, old[:9], "HEAD^1", "main~1"):
+        with revision(name, fabric, artifacts) as base:
+            assert base.exists and base.name == name
+            assert base.folder is not None and files(base.folder / below) == before
+            folder = base.folder
+        assert not folder.exists()
+
+
+def test_neither_filters_nor_attributes_nor_hooks_change_them(tmp_path: Path) -> None:
+    fabric, artifacts = write(tmp_path, FABRIC)
+    (tmp_path / ".gitattributes").write_text("* export-ignore\n*.yaml export-subst ident filter=loud\n")
+    commit(tmp_path)
+    git(tmp_path, "config", "filter.loud.smudge", "touch smudged; cat")
+    with revision("HEAD", fabric, artifacts) as base:
+        assert base.fabric.read_text() == FABRIC
+        assert base.artifacts.joinpath("manifest.json").is_file()
+    assert not (tmp_path / "smudged").exists()
+
+
+def test_a_revision_without_the_fabric(tmp_path: Path) -> None:
+    (tmp_path / "README").write_text("x")
+    commit(tmp_path)
+    with revision("HEAD", *write(tmp_path, FABRIC)) as base:
+        assert not base.exists
+
+
+@pytest.mark.parametrize("name", ["nowhere", "--output=x", "HEAD:fabric.yaml", "", "a b", "HEAD^{tree}"])
+def test_what_is_no_commit(name: str, tmp_path: Path) -> None:
+    fabric, artifacts = write(tmp_path, FABRIC)
+    commit(tmp_path)
+    before = files(tmp_path)
+    with pytest.raises(UsageError, match="no commit of this repository"), revision(name, fabric, artifacts):
+        pass
+    assert files(tmp_path) == before
+
+
+def test_no_repository_and_a_path_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+    fabric, artifacts = write(tmp_path / "plain", FABRIC)
+    with pytest.raises(UsageError, match="git cannot read the repository"), revision("HEAD", fabric, artifacts):
+        pass
+    inside, _ = write(tmp_path / "repository", FABRIC)
+    commit(tmp_path / "repository")
+    with pytest.raises(UsageError, match="outside of the git repository"), revision("HEAD", inside, artifacts):
+        pass
+
+
+def test_git_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ailb_gen.review.base.program", lambda name: None)
+    with pytest.raises(UsageError, match="git is not installed"), revision("HEAD", tmp_path / "f", tmp_path):
+        pass
+
+
+def test_links_that_lead_out_are_not_made(tmp_path: Path) -> None:
+    repository = tmp_path / "repository"
+    fabric, artifacts = write(repository, FABRIC)
+    secret = tmp_path / "secret"
+    secret.write_text("secret")
+    inside = {"near": "fabric.yaml", "generated/up": "../fabric.yaml", "deep": "generated/switches"}
+    # The last one climbs by way of another link, which its text does not show.
+    outside = {"far": str(secret), "above": "../secret", "generated/a": "../../secret", "climb": "deep/../../../secret"}
+    for name, target in {**inside, **outside}.items():
+        (repository / name).symlink_to(target)
+    commit(repository)
+    with revision("HEAD", fabric, artifacts) as base:
+        assert base.folder is not None
+        assert {name for name in (*inside, *outside) if (base.folder / name).is_symlink()} == set(inside)
+
+
+def tree(folder: Path, rows: str) -> str:
+    """Store a tree that git itself would not make; return its name."""
+    data = b"".join(
+        f"{mode} {name}\0".encode() + bytes.fromhex(identity)
+        for mode, name, identity in (row.split() for row in rows.splitlines())
+    )
+    words = ["git", "-C", str(folder), "hash-object", "-t", "tree", "-w", "--stdin", "--literally"]
+    return subprocess.run(words, input=data, capture_output=True, check=True).stdout.decode().strip()
+
+
+@pytest.mark.parametrize("kind", ["dots", "through a link"])
+def test_names_that_lead_out_write_nothing(kind: str, tmp_path: Path) -> None:
+    repository = tmp_path / "repository"
+    fabric, artifacts = write(repository, FABRIC)
+    commit(repository)
+    blob = git(repository, "rev-parse", "HEAD:fabric.yaml")
+    (repository / "target").write_text(str(tmp_path))
+    link = git(repository, "hash-object", "-w", str(repository / "target"))
+    below = tree(repository, f"100644 evil {blob}")
+    rows = {"dots": f"40000 .. {below}", "through a link": f"120000 x {link}\n40000 x {below}"}[kind]
+    head = git(repository, "commit-tree", tree(repository, rows), "-m", "x")
+    with pytest.raises(UsageError, match=r"--base"), revision(head, fabric, artifacts):
+        pass
+    assert not list(tmp_path.rglob("evil"))
+
+
+def test_errors_name_files_as_in_the_revision(tmp_path: Path) -> None:
+    base = Base("main", tmp_path / "f", tmp_path / "a", tmp_path)
+    assert base.explained(ValueError(f"{tmp_path}/f:3: wrong")) == "main:f:3: wrong"
+    assert Base("old", tmp_path / "f", tmp_path).explained(ValueError("x")) == "x"
+    assert is_below(tmp_path, tmp_path / "f") and not is_below(tmp_path / "a", tmp_path / "f")
