@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from ailb_gen.design.model import Breakout, Design, DesignServer, DesignSwitch, FabricPort, HostNic, HostPort
 from ailb_gen.intent.models import Fabric
 from ailb_gen.intent.platforms import Profile, shipped
-from ailb_gen.sot.dialect import COLOR_FIELD, TAG, Scope, fabric_tag
+from ailb_gen.sot.dialect import COLOR_FIELD, FABRIC_FIELD, TAG, Scope, fabric_tag
 from ailb_gen.sot.records import Record, Ref, Value, cable_ends, cable_key
 
 # Of tags and roles, as six hexadecimal digits.
 TAG_COLOR = "607d8b"
 ROLE_COLORS = {"leaf": "4caf50", "spine": "2196f3", "server": "9c27b0"}
-SWITCH_MAKER, OTHER_MAKER, SERVER_MODEL = "Juniper", "Generic", "Server"
+SWITCH_MAKER, SERVER_MAKER, SERVER_MODEL = "Juniper", "Generic", "Server"
 SWITCH_SYSTEM, SERVER_SYSTEM = "junos-evo", "linux"
 # AS numbers of the fabric are private ones, or of whoever runs it.
 RIR = "RFC 6996"
@@ -32,8 +32,8 @@ PORT_TYPES = {
     ("qsfpdd", 100): "100gbase-x-qsfpdd",
 }
 OTHER_TYPE, VIRTUAL_TYPE, MANAGEMENT_TYPE = "other", "virtual", "1000base-t"
-LOOPBACK, SERVER_MANAGEMENT = "lo0", "mgmt"
 GENERIC = "generic"
+LOOPBACK, SERVER_MANAGEMENT = "lo0", "mgmt"
 # Of descriptions, in characters.
 MOST_TEXT = 200
 
@@ -124,17 +124,19 @@ class _Desired:
         yield Record("tag", self.tag.key, {"description": _text(f"Fabric {name}"), "color": TAG_COLOR})
         kinds = ("cable", "interface", "prefix")
         yield Record("custom-field", (COLOR_FIELD,), {"description": "Color of the fabric (ailb-gen)", "kinds": kinds})
+        fields: dict[str, Value] = {"description": "Fabric that ailb-gen made it for", "kinds": ("interface",)}
+        yield Record("custom-field", (FABRIC_FIELD,), fields)
         yield Record("site", self.site.key)
         for role, color in ROLE_COLORS.items():
             yield Record("device-role", (role,), {"color": color})
-        for maker in (SWITCH_MAKER, OTHER_MAKER):
+        for maker in (SWITCH_MAKER, SERVER_MAKER):
             yield Record("manufacturer", (maker,))
         yield Record("platform", (SWITCH_SYSTEM,), {"manufacturer": Ref("manufacturer", (SWITCH_MAKER,))})
         yield Record("platform", (SERVER_SYSTEM,))
         yield Record("rir", (RIR,))
         for platform in sorted({switch.platform for switch in self.design.switches}):
             yield self._device_type(platform)
-        yield Record("device-type", (OTHER_MAKER, SERVER_MODEL), _typed(OTHER_MAKER, ()))
+        yield Record("device-type", (SERVER_MAKER, SERVER_MODEL), _typed(SERVER_MAKER, ()))
         data = {
             "aigp": self.design.aigp,
             "colors": [
@@ -152,11 +154,9 @@ class _Desired:
         yield Record("config-context", self.tag.key, context)
 
     def _device_type(self, platform: str) -> Record:
-        ports = tuple(
-            (name, _port_type(platform, group.native))
-            for group in self.options.profile(platform).port_groups
-            for name in group.names()
-        )
+        # The generic platform is a number of ports, not a model: devices get those that they use.
+        groups = self.options.profile(platform).port_groups if platform != GENERIC else ()
+        ports = tuple((name, _port_type(platform, group.native)) for group in groups for name in group.names())
         maker, model = _type_key(platform)
         return Record("device-type", (maker, model), _typed(maker, ports))
 
@@ -281,7 +281,7 @@ class _Desired:
     def _server(self, server: DesignServer) -> Iterator[Record]:
         nics = {nic.name: {"rail": nic.rail, "rdma": nic.rdma} for nic in server.config.nics}
         data = {"stripe": server.stripe, "nics": nics}
-        fields = self._device("server", (OTHER_MAKER, SERVER_MODEL), SERVER_SYSTEM, data)
+        fields = self._device("server", (SERVER_MAKER, SERVER_MODEL), SERVER_SYSTEM, data)
         if server.management:
             port = self._port(server.name, SERVER_MANAGEMENT, type=OTHER_TYPE, enabled=True, management=True)
             yield port
@@ -326,8 +326,6 @@ def _typed(maker: str, ports: tuple[tuple[str, str], ...]) -> dict[str, Value]:
 
 def _type_key(platform: str) -> tuple[str, str]:
     """Return manufacturer and model of a platform; the device type library has shipped ones in capitals."""
-    if platform == GENERIC:
-        return OTHER_MAKER, GENERIC
     return SWITCH_MAKER, platform.upper() if platform in FORM_FACTORS else platform
 
 

@@ -13,6 +13,8 @@ from ailb_gen.sot.records import Id, Record, Ref, Value
 TAG = "ailb-gen"
 # The custom field with the color of a cable, an interface or a prefix.
 COLOR_FIELD = "ailb_color"
+# The custom field with the fabric of an object, for what is too many to be tagged.
+FABRIC_FIELD = "ailb_fabric"
 
 
 class SourceError(AilbError):
@@ -43,8 +45,9 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A record as a service has it, with its id; `owned`: it has the tag of the fabric.
+    """A record as a service has it, with its id.
 
+    `owned`: it has the tag of the fabric, or the fabric's name in the custom field.
     Fields have every value that the service has, also those that a push never writes.
     """
 

@@ -21,7 +21,7 @@ TIMEOUTS_S = (10.0, 300.0)
 ATTEMPTS = 5
 # Seconds before the second attempt; each further one waits twice as long. What a server asks for counts more.
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.5, 60.0
-TOO_MANY = 429
+BAD_REQUEST, TOO_MANY = 400, 429
 # A gateway or a server that is starting. A POST may have been carried out all the same: it is not repeated here.
 UNCLEAR = frozenset({502, 503, 504})
 REPEATABLE = frozenset({"GET", "HEAD", "OPTIONS", "PATCH"})
@@ -36,6 +36,14 @@ WHY = {
 
 class UnclearError(SourceError):
     """A request was not answered, or by a gateway: nobody knows whether it was carried out."""
+
+
+class RefusedError(SourceError):
+    """A service refuses the objects of a request; `body` is its answer, from JSON."""
+
+    def __init__(self, message: str, body: object) -> None:
+        super().__init__(message)
+        self.body = body
 
 
 class Session(requests.Session):
@@ -93,8 +101,10 @@ class Session(requests.Session):
             return SourceError(f"{verb} {where}: it redirects to {self._clean(target)}; give that URL instead")
         text = " ".join(answer.text.split())[:SHOWN] if "json" in answer.headers.get("Content-Type", "") else ""
         reason = "; ".join(part for part in (WHY.get(code, ""), self._clean(text)) if part)
-        kind = UnclearError if code in UNCLEAR or code == TOO_MANY else SourceError
-        return kind(f"{verb} {where}: {code} {answer.reason}{': ' if reason else ''}{reason}")
+        message = f"{verb} {where}: {code} {answer.reason}{': ' if reason else ''}{reason}"
+        if code == BAD_REQUEST and text:
+            return RefusedError(message, answer.json())
+        return (UnclearError if code in UNCLEAR or code == TOO_MANY else SourceError)(message)
 
     def _clean(self, text: str) -> str:
         """Return text without the token and control characters."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ailb_gen.errors import UsageError
 from ailb_gen.optional import without_extra
-from ailb_gen.sot.dialect import COLOR_FIELD, TAG, Change, Ids, Scope, SourceError, Stored, fabric_tag
+from ailb_gen.sot.dialect import COLOR_FIELD, FABRIC_FIELD, TAG, Change, Ids, Scope, SourceError, Stored, fabric_tag
 from ailb_gen.sot.records import KINDS, Id, Key, Record, Ref, Value, cable_key
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ Row: TypeAlias = dict[str, Any]
 PAGE = 1000
 # Requests at once.
 CONNECTIONS = 8
+# How much of a refusal is shown, in characters.
+SHOWN = 400
 # Names of colors in NetBox's palette (netbox/choices.py, ColorChoices).
 PALETTE = {
     "red": "f44336", "pink": "e91e63", "fuchsia": "ff66ff", "purple": "9c27b0", "indigo": "3f51b5", "blue": "2196f3",
@@ -172,7 +175,7 @@ class Endpoint:
     """Where a kind is: its path, its fields, the key of a row, what its key says in a body, and which rows are read.
 
     `queries` get the scope and the id of its site; each gives rows. `key` is None for a row that no key can name.
-    `tagged`: rows have tags, so that everything with the fabric's tag is read, too.
+    `tagged`: rows have tags.
     """
 
     path: str
@@ -227,8 +230,8 @@ ENDPOINTS: dict[str, Endpoint] = {
                 ),
             ),
         },
-        lambda scope, site: ({"name": COLOR_FIELD},),
-        body=lambda key, ids: {"name": key[0], "type": "text", "label": "Fabric color"},
+        lambda scope, site: ({"name": [COLOR_FIELD, FABRIC_FIELD]},),
+        body=lambda key, ids: {"name": key[0], "type": "text"},
         tagged=False,
     ),
     "site": Endpoint("dcim/sites", {}, lambda scope, site: ({"name": scope.site},)),
@@ -376,7 +379,7 @@ ENDPOINTS: dict[str, Endpoint] = {
             # The tags of a context are those of the devices that it holds for.
             "tag": Field(
                 ("tags",),
-                lambda row: Ref("tag", (row["tags"][0]["name"],)) if len(row["tags"]) == 1 else None,
+                lambda row: Ref("tag", (row["tags"][0],)) if len(row["tags"]) == 1 else None,
                 lambda value, ids: {"tags": [slug(value.key[0])]} if isinstance(value, Ref) else {},
             ),
         },
@@ -386,6 +389,8 @@ ENDPOINTS: dict[str, Endpoint] = {
 }
 # Their tags mean something else, or they have none.
 UNTAGGED = ("tag", "custom-field", "config-context")
+# What a fabric has a hundred thousand of has its fabric in a custom field: two tags double the time that NetBox needs.
+MARKED = ("interface",)
 TEMPLATES = "dcim/interface-templates"
 
 
@@ -424,7 +429,7 @@ class NetBox:
 
     def _check_version(self) -> None:
         status = next(self._rows("status", {}))
-        version = str(status.get("netbox-version", "") if isinstance(status, dict) else "")
+        version = str(status.get("netbox-version", ""))
         if not (found := re.match(r"(\d+)\.(\d+)", version)):
             raise UsageError(f"{self._api.base_url}: no NetBox answers there")
         if (release := tuple(map(int, found.groups()))) < (4, 2):
@@ -442,11 +447,11 @@ class NetBox:
             raise ValueError("MAC addresses are read with the interfaces that have them")
         for kind in (kind for kind in KINDS if kind in kinds and kind in known):
             queries = ENDPOINTS[kind].queries(scope, site)
-            everything = not ENDPOINTS[kind].tagged or {} in queries
+            everything = kind in UNTAGGED or kind in MARKED or {} in queries
             yield from self._read(kind, scope, [*queries, *([] if everything else tags)])
 
     def _read(self, kind: str, scope: Scope, queries: Sequence[Row]) -> Iterator[Stored]:
-        place, ours = ENDPOINTS[kind], slug(fabric_tag(scope.fabric))
+        place = ENDPOINTS[kind]
         fields = place.api + (",mac_addresses" if kind == "interface" else "")
         macs: list[tuple[Id, Key]] = []
         templates = self._templates(scope) if kind == "device-type" else {}
@@ -462,7 +467,7 @@ class NetBox:
             record = Record(kind, key, values)
             if kind == "vlan":
                 self._vlans[row["id"]] = record.ref
-            yield Stored(record, row["id"], any(tag["slug"] == ours for tag in row.get("tags", ())))
+            yield Stored(record, row["id"], _owned(kind, row, scope))
         if kind == "interface":
             self._macs = macs
         if kind == "mac-address":
@@ -497,17 +502,17 @@ class NetBox:
     def create(self, kind: str, records: Sequence[Record], ids: Ids, scope: Scope) -> list[Id]:
         """Create records of one kind in one request, with the tags of the fabric; return their ids in order."""
         late = KINDS[kind].late
-        tags = self._tags(kind, ids, scope)
         bodies = []
         for record in records:
             values = {name: value for name, value in record.fields.items() if name not in late}
-            bodies.append({**ENDPOINTS[kind].body(record.key, ids), **_body(kind, values, ids), **tags})
+            body = {**ENDPOINTS[kind].body(record.key, ids), **_body(kind, values, ids)}
+            bodies.append({**body, **self._owning(kind, ids, scope, (), body)})
         path = ENDPOINTS[kind].path
         # The answer has the fields of the request and no more: rendering them all takes as long as storing them.
         fields = ",".join(sorted({"id", *(name for body in bodies for name in body)}))
-        made: list[Id] = [
-            row["id"] for row in self._call(path, {"fields": fields}, lambda request: request.post(bodies))
-        ]
+        with _naming([record.ref for record in records]):
+            rows = self._call(path, {"fields": fields}, lambda request: request.post(bodies))
+        made: list[Id] = [row["id"] for row in rows]
         if kind == "device-type":
             for number, record in zip(made, records, strict=True):
                 self._add_ports(number, record.fields.get("ports"))
@@ -515,9 +520,14 @@ class NetBox:
             self._vlans |= {number: record.ref for number, record in zip(made, records, strict=True)}
         return made
 
-    def _tags(self, kind: str, ids: Ids, scope: Scope) -> Row:
-        names = () if kind in UNTAGGED else (TAG, fabric_tag(scope.fabric))
-        return {"tags": [ids[Ref("tag", (name,))] for name in names]} if names else {}
+    def _owning(self, kind: str, ids: Ids, scope: Scope, tags: Sequence[Id], fields: Row) -> Row:
+        """Return what makes an object ours: its tags, with those that it has already, or a custom field."""
+        if kind in UNTAGGED:
+            return {}
+        if kind in MARKED:
+            return {"custom_fields": {**fields.get("custom_fields", {}), FABRIC_FIELD: scope.fabric}}
+        ours = [ids[Ref("tag", (name,))] for name in (TAG, fabric_tag(scope.fabric))]
+        return {"tags": [*tags, *ours]}
 
     def _add_ports(self, number: Id, ports: Value) -> None:
         bodies = [
@@ -531,20 +541,26 @@ class NetBox:
     def update(self, kind: str, changes: Sequence[Change], ids: Ids, scope: Scope) -> None:
         """Set fields of stored records of one kind in one request; other fields and tags stay."""
         bodies = []
-        adopted = [change.stored.id for change in changes if change.adopt and kind not in UNTAGGED]
-        rows = self._rows(ENDPOINTS[kind].path, {"id": adopted, "fields": "id,tags"}) if adopted else ()
-        tags = {row["id"]: [tag["id"] for tag in row["tags"]] for row in rows}
+        tags = self._tags_of(kind, [change.stored.id for change in changes if change.adopt])
         for change in changes:
             values = dict(change.fields)
             if (ports := values.pop("ports", None)) is not None:
                 self._add_ports(change.stored.id, ports)
             body = _body(kind, values, ids)
-            if change.adopt and kind not in UNTAGGED:
-                body["tags"] = [*tags.get(change.stored.id, ()), *self._tags(kind, ids, scope)["tags"]]
+            if change.adopt:
+                body |= self._owning(kind, ids, scope, tags.get(change.stored.id, ()), body)
             if body:
                 bodies.append({"id": change.stored.id, **body})
         if bodies:
-            self._call(ENDPOINTS[kind].path, {}, lambda request: request.patch(bodies))
+            with _naming([change.stored.record.ref for change in changes], [change.stored.id for change in changes]):
+                self._call(ENDPOINTS[kind].path, {}, lambda request: request.patch(bodies))
+
+    def _tags_of(self, kind: str, ids: Sequence[Id]) -> Mapping[Id, list[Id]]:
+        """Return the tags that objects have."""
+        if not ids or kind in (*UNTAGGED, *MARKED):
+            return {}
+        rows = self._rows(ENDPOINTS[kind].path, {"id": list(ids), "fields": "id,tags"})
+        return {row["id"]: [tag["id"] for tag in row["tags"]] for row in rows}
 
     def delete(self, kind: str, stored: Sequence[Stored]) -> None:
         """Delete stored records of one kind in one request; those that are gone already are no error."""
@@ -575,6 +591,33 @@ class NetBox:
             return what(request)
         except ContentError as error:
             raise SourceError(f"{request.base}: the answer is not JSON: is a NetBox there?") from error
+
+
+def _owned(kind: str, row: Row, scope: Scope) -> bool:
+    """Return whether an object is the fabric's: the tags of a context are slugs, those of others objects."""
+    if kind in MARKED:
+        return bool(row["custom_fields"].get(FABRIC_FIELD) == scope.fabric)
+    ours = slug(fabric_tag(scope.fabric))
+    return any(ours in (tag if isinstance(tag, str) else tag["slug"],) for tag in row.get("tags", ()))
+
+
+@contextmanager
+def _naming(refs: Sequence[Ref], ids: Sequence[Id] = ()) -> Iterator[None]:
+    """Name the first object that a bulk request could not write: the answer counts them from 0, or has their ids."""
+    from ailb_gen.sot.http import RefusedError
+
+    try:
+        yield
+    except RefusedError as error:
+        found = error.body.get("errors") if isinstance(error.body, dict) else None
+        errors = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+        first = errors[0] if errors else {}
+        place = first.get("index", ids.index(first["id"]) if first.get("id") in ids else None)
+        if not isinstance(place, int) or not 0 <= place < len(refs):
+            raise
+        text = "".join(one if one.isprintable() else "?" for one in json.dumps(first.get("errors")))[:SHOWN]
+        more = f" ({len(errors) - 1} more objects of this request, too)" if len(errors) > 1 else ""
+        raise SourceError(f"{refs[place]}: NetBox refuses it: {text}{more}") from error
 
 
 def _body(kind: str, values: Mapping[str, Value], ids: Ids) -> Row:
