@@ -75,14 +75,14 @@ def pull(
 ) -> PullReport:
     """Read a site from a source of truth; return the files of servers, switches and cables, and the conflicts.
 
-    Without `output`, the files are beside the fabric file. Nothing is written, neither here nor there. With `check`, the
-    report fails for a warning, too. Raises IntentError, UsageError, SourceError, UnusableError.
+    Without `output`, the files are beside the fabric file. Nothing is written, neither here nor there. With `check`,
+    the report fails for a warning, too. Raises IntentError, UsageError, SourceError, UnusableError.
     """
     from ailb_gen.api.inputs import fabric_file
     from ailb_gen.design.build import build
     from ailb_gen.sot.conflicts import Comparison, conflicts
     from ailb_gen.sot.desired import desired, options_of, scope_of
-    from ailb_gen.sot.pull import SERVERS, known_of
+    from ailb_gen.sot.pull import CABLING, SERVERS, known_of
     from ailb_gen.sot.pull import pull as pulled_of
     from ailb_gen.sot.site import read_site
 
@@ -102,8 +102,8 @@ def pull(
         )
     pulled = pulled_of(there, known)
     files = tuple(_change(folder / name, content, there.service) for name, content in pulled.files(known).items())
-    left_out = loaded.absent | loaded.unusable
-    results = conflicts(Comparison(there, known, desired(design, options), pulled, SERVERS not in left_out))
+    listed, usable = SERVERS not in loaded.absent | loaded.unusable, CABLING not in loaded.unusable
+    results = conflicts(Comparison(there, known, desired(design, options), pulled, listed, usable))
     _note_unread(loaded.intent, warn)
     return PullReport(files, _report(loaded.intent, design.roles, folder, results, check))
 

@@ -38,7 +38,8 @@ IN_SERVICE = {"device": "active", "cable": "connected"}
 class Comparison:
     """What is compared: the site, what the intent says, the records of its design, what was pulled.
 
-    `servers_known` is whether the intent lists the servers; without, none is foreign.
+    `servers_known` is whether the intent lists the servers; without, none is foreign. `cables_known` is whether the
+    file of cables that it reads can be used; without, the ports of the intent are not those of the fabric.
     """
 
     site: Site
@@ -46,6 +47,7 @@ class Comparison:
     desired: tuple[Record, ...]
     pulled: Pulled
     servers_known: bool = True
+    cables_known: bool = True
 
     def of(self, kind: str) -> Iterator[Record]:
         """Yield the records of a kind that the design computes, of devices that are there."""
@@ -154,6 +156,9 @@ def _refs(value: object) -> Iterator[Ref]:
 
 def _cables(on: Comparison, found: Findings) -> None:
     """Compare the cables; a cable that was moved is one finding, at the end that the intent names first."""
+    if not on.cables_known:
+        found.skip(CABLE, "the file of cables that the fabric file reads cannot be used")
+        return
     site, explained = on.site, set[SiteCable]()
     for record in on.desired:
         if record.kind != "cable":

@@ -23,14 +23,13 @@ from ailb_gen.intent.servers import ServerKind
 from ailb_gen.intent.servers_csv import PLAIN_COLUMNS
 from ailb_gen.sot.site import Port, Site, shown
 from ailb_gen.validation import Name
+from ailb_gen.wording import clean
 
 FILES = SERVERS, SWITCHES, CABLING = "servers.csv", "switches.csv", "cabling.csv"
 # The role of servers there; a kind of server may be a role, too.
 SERVER_ROLE = "server"
 DIGITS = re.compile(r"(\d+)")
 PLAIN_KIND = ServerKind()
-# How much of a reason is shown: it repeats the name.
-MOST_REASON = 240
 
 
 class UnusableError(AilbError):
@@ -119,7 +118,8 @@ class Checked:
         try:
             kind.validate_python(value)
         except ValidationError as error:
-            self.refused[f"{self.service}, {what}: {shown(error.errors()[0]['msg'], MOST_REASON)}"] = None
+            reason = error.errors()[0]["msg"].replace(repr(value), repr(shown(value)))
+            self.refused[f"{self.service}, {what}: {clean(reason)}"] = None
             return ""
         return value
 

@@ -41,10 +41,10 @@ class SiteCable(NamedTuple):
         return self.b if end == self.a else self.a
 
 
-def shown(text: str, most: int = SHOWN) -> str:
-    """Return a text from outside as a message may show it."""
-    text = clean(text)
-    return text if len(text) <= most else f"{text[:most]}..."
+def shown(name: str) -> str:
+    """Return a name from outside as a message may show it."""
+    text = clean(name)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
 
 
 @dataclass(frozen=True, slots=True)
