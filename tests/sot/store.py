@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ailb_gen.api.generate import compute_design
 from ailb_gen.intent.load import Intent
 from ailb_gen.sot.desired import desired, options_of
 from ailb_gen.sot.dialect import Scope, Stored
-from ailb_gen.sot.records import KINDS, Key, Record, Ref, Value, cable_ends, cable_key
+from ailb_gen.sot.records import Key, Record, Ref, Value, cable_ends, cable_key
+from tests.sot.memory import Memory
 
 
-class Store:
-    """Records by kind and key; it can be read only. `calls` are the methods that were called."""
+class Store(Memory):
+    """Records by kind and key, which can be read only."""
 
     name = "Store"
 
     def __init__(self, records: Iterable[Record]) -> None:
+        super().__init__()
+        self.before = self._refuse
         self.records = {(record.kind, record.key): record for record in records}
         self.foreign: set[tuple[str, Key]] = set()
         self.twins: list[Record] = []
-
-    def kinds(self) -> frozenset[str]:
-        return frozenset(KINDS)
 
     def read(self, kinds: Sequence[str], scope: Scope) -> Iterator[Stored]:
         rows = sorted([*self.records.values(), *self.twins], key=lambda record: record.sort_key)
@@ -31,15 +31,16 @@ class Store:
             if record.kind in kinds:
                 yield Stored(record, number, (record.kind, record.key) not in self.foreign)
 
-    def __getattr__(self, name: str) -> Callable[..., object]:
-        raise AssertionError(f"a pull must not call {name}")
+    @staticmethod
+    def _refuse() -> None:
+        raise AssertionError("a pull must not write")
 
     def set(self, kind: str, key: Key, **fields: Value) -> None:
         """Change fields of a record."""
         record = self.records[kind, key]
         self.records[kind, key] = replace(record, fields={**record.fields, **fields})
 
-    def add(self, kind: str, key: Key, fields: Mapping[str, Value], owned: bool = True) -> None:
+    def put(self, kind: str, key: Key, fields: Mapping[str, Value], owned: bool = True) -> None:
         """Add a record."""
         self.records[kind, key] = Record(kind, key, fields)
         if not owned:
@@ -49,10 +50,10 @@ class Store:
         """Add a device like another one, with the same interfaces."""
         fields = dict(self.records["device", (like,)].fields)
         fields |= {"role": Ref("device-role", (role,)), "site": Ref("site", (site,)), "primary_ip": None}
-        self.add("device", (name,), fields, owned)
+        self.put("device", (name,), fields, owned)
         for kind, key in list(self.records):
             if kind == "interface" and key[0] == like:
-                self.add(kind, (name, key[1]), {"enabled": True, "device": Ref("device", (name,))}, owned)
+                self.put(kind, (name, key[1]), {"enabled": True, "device": Ref("device", (name,))}, owned)
 
     def remove(self, kind: str, *key: str) -> None:
         """Remove a record; of a device, what belongs to it, too."""
@@ -67,7 +68,7 @@ class Store:
     def cable(self, *ends: str) -> None:
         """Add a cable."""
         key = cable_key(*ends)
-        self.add("cable", key, {"ends": cable_ends(key), "status": "connected", "color": ""})
+        self.put("cable", key, {"ends": cable_ends(key), "status": "connected", "color": ""})
 
     def cable_at(self, device: str, port: str) -> Key:
         """Return the key of the cable at a port."""

@@ -24,7 +24,7 @@ overrides:
 
 
 def port(store: Store, device: str, name: str) -> None:
-    store.add("interface", (device, name), {"device": Ref("device", (device,)), "enabled": True})
+    store.put("interface", (device, name), {"device": Ref("device", (device,)), "enabled": True})
 
 
 def swapped(store: Store) -> None:
@@ -69,7 +69,12 @@ def twin(store: Store) -> None:
 
 
 def second_mac(store: Store) -> None:
-    store.add("mac-address", ("gpu-s1-2", "gpu1_eth", "a0:88:c2:00:00:01"), {})
+    store.put("mac-address", ("gpu-s1-2", "gpu1_eth", "a0:88:c2:00:00:01"), {})
+
+
+def no_mac(store: Store) -> None:
+    store.remove("mac-address", "gpu-s1-1", "gpu0_eth", "a0:88:c2:00:00:01")
+    store.set("interface", ("gpu-s1-1", "gpu0_eth"), primary_mac=None)
 
 
 def renamed(store: Store) -> None:
@@ -144,10 +149,7 @@ CASES: dict[str, tuple[Callable[[Store], None], dict[str, list[str]]]] = {
         {"AILBS07": ["a0:88:c2:00:00:01 is on gpu-s1-1 gpu0_eth, gpu-s1-2 gpu1_eth"]},
     ),
     "no MAC": (
-        lambda store: (
-            store.remove("mac-address", "gpu-s1-1", "gpu0_eth", "a0:88:c2:00:00:01"),
-            store.set("interface", ("gpu-s1-1", "gpu0_eth"), primary_mac=None),
-        )[0],
+        no_mac,
         {"AILBS07": ["the MAC address of gpu-s1-1 gpu0_eth is none, not a0:88:c2:00:00:01"]},
     ),
     "address": (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,7 @@ from ailb_gen.errors import UsageError
 from ailb_gen.intent.load import load, parse
 from ailb_gen.sot.dialect import SourceError
 from ailb_gen.sot.pull import UnusableError
-from ailb_gen.sot.records import Ref
+from ailb_gen.sot.records import Key, Ref
 from tests.conftest import ROOT
 from tests.sot.store import Store, store_of
 
@@ -139,10 +139,10 @@ def test_a_new_server_gets_its_row(lab: Path, store: Store) -> None:
     store.add_device("gpu-new", owned=False, like="gpu-s2-1")
     for port, name in (("gpu0_eth", "ens7"), ("gpu1_eth", "ens6")):
         store.records["interface", ("gpu-new", name)] = store.records.pop(("interface", ("gpu-new", port)))
-        store.add("interface", ("gpu-new", name), {"enabled": True, "device": Ref("device", ("gpu-new",))})
+        store.put("interface", ("gpu-new", name), {"enabled": True, "device": Ref("device", ("gpu-new",))})
     store.set("device", ("gpu-new",), context="")
     for leaf, nic in (("stripe2-leaf2", "ens6"), ("stripe2-leaf1", "ens7")):
-        store.add("interface", (leaf, "et-0/0/33"), {"device": Ref("device", (leaf,)), "enabled": True})
+        store.put("interface", (leaf, "et-0/0/33"), {"device": Ref("device", (leaf,)), "enabled": True})
         store.cable(leaf, "et-0/0/33", "gpu-new", nic)
     report = pull(lab, store)
     assert texts(report) == {
@@ -174,10 +174,10 @@ def test_hostile_names_are_refused_with_the_object(name: str, lab: Path, store: 
 def test_hostile_values_are_refused_with_the_object(lab: Path, store: Store) -> None:
     old = store.cable_at("gpu-s1-1", "gpu0_eth")
     store.remove("cable", *old)
-    store.add("interface", ("gpu-s1-1", "=1+1"), {"device": Ref("device", ("gpu-s1-1",)), "enabled": True})
+    store.put("interface", ("gpu-s1-1", "=1+1"), {"device": Ref("device", ("gpu-s1-1",)), "enabled": True})
     store.remove("interface", "gpu-s1-1", "gpu0_eth")
     store.cable("gpu-s1-1", "=1+1", "stripe1-leaf1", "et-0/0/16")
-    store.add("mac-address", ("gpu-s1-2", "gpu0_eth", "ff:ff:ff:ff:ff:ff"), {})
+    store.put("mac-address", ("gpu-s1-2", "gpu0_eth", "ff:ff:ff:ff:ff:ff"), {})
     store.set("device", ("spine1",), primary_ip=Ref("ip-address", ("10.0.0.1\n/24",)))
     with pytest.raises(UnusableError) as error:
         pull(lab, store)
@@ -199,7 +199,7 @@ def test_a_part_of_the_answers_is_an_error(lab: Path, store: Store) -> None:
     """Devices without interfaces, interfaces without devices, cables at ports that are not shown."""
     pull(lab, store).write()
     before = {path: path.read_bytes() for path in lab.parent.glob("*.csv")}
-    cases = {
+    cases: dict[str, tuple[str, Callable[[Key], bool]]] = {
         "hides devices whose interfaces it shows": ("device", lambda key: key[0] == "gpu-s1-1"),
         "shows devices, but none of their interfaces": ("interface", lambda key: True),
         r"hides interfaces that have a cable \(spine1": ("interface", lambda key: key[0] == "spine1"),
