@@ -160,7 +160,8 @@ class _Desired:
 
     def _pools(self) -> Iterator[Record]:
         """Yield the networks that others lie in, which the fabric may share with its neighbors."""
-        for pool in (self.design.pool, *self.design.loopback_pools):
+        routers = _around(switch.router_id for switch in self.design.switches)
+        for pool in (self.design.pool, *self.design.loopback_pools, *routers):
             yield Record("prefix", (pool,), {"status": "container", "site": self.site}, shared=True)
         managed = [one.management.address for one in self.design.switches if one.management]
         managed += [server.management for server in self.design.servers if server.management]
