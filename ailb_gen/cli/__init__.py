@@ -45,6 +45,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "verify": "observe.verify",
         "accept": "accept.accept",
         "collect": "observe.collect",
+        "inventory": "inventory.app",
     },
     TEST: {"emulate": "emulate.emulate", "lab": "lab.app"},
     PREDICT: {"simulate": "simulate.simulate", "study": "study.study"},

@@ -54,6 +54,7 @@ class ProjectFile(Model):
     fabric: Text | None = None
     artifacts: Text | None = None
     inventory: Text | None = None
+    inventory_url: Text | None = None
     state: Text | None = None
     driver: Driver | None = None
     templates: Text | None = None

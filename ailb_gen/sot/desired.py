@@ -11,14 +11,13 @@ from dataclasses import dataclass, field
 from ailb_gen.design.model import Breakout, Design, DesignServer, DesignSwitch, FabricPort, HostNic, HostPort
 from ailb_gen.intent.models import Fabric
 from ailb_gen.intent.platforms import Profile, shipped
-from ailb_gen.sot.dialect import TAG, Scope, fabric_tag
+from ailb_gen.sot.dialect import COLOR_FIELD, FABRIC_FIELD, TAG, Scope, fabric_tag
 from ailb_gen.sot.records import Record, Ref, Value, cable_ends, cable_key
 
-COLOR_FIELD = "ailb_color"
 # Of tags and roles, as six hexadecimal digits.
 TAG_COLOR = "607d8b"
 ROLE_COLORS = {"leaf": "4caf50", "spine": "2196f3", "server": "9c27b0"}
-SWITCH_MAKER, OTHER_MAKER, SERVER_MODEL = "Juniper", "Generic", "Server"
+SWITCH_MAKER, SERVER_MAKER, SERVER_MODEL = "Juniper", "Generic", "Server"
 SWITCH_SYSTEM, SERVER_SYSTEM = "junos-evo", "linux"
 # AS numbers of the fabric are private ones, or of whoever runs it.
 RIR = "RFC 6996"
@@ -33,8 +32,10 @@ PORT_TYPES = {
     ("qsfpdd", 100): "100gbase-x-qsfpdd",
 }
 OTHER_TYPE, VIRTUAL_TYPE, MANAGEMENT_TYPE = "other", "virtual", "1000base-t"
-LOOPBACK, SERVER_MANAGEMENT = "lo0", "mgmt"
 GENERIC = "generic"
+LOOPBACK, SERVER_MANAGEMENT = "lo0", "mgmt"
+# Of descriptions, in characters.
+MOST_TEXT = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,8 @@ def scope_of(design: Design, options: Options) -> Scope:
     networks.update(_around(one.router_id for one in design.switches), _around(links))
     asns = [sorted(one.asn for one in row) for row in (design.leaves, design.spines)]
     ranges = tuple((row[0], row[-1]) for row in asns if row)
-    return Scope(options.site, design.name, tuple(sorted(networks)), ranges)
+    models = sorted({_type_key(switch.platform)[1] for switch in design.switches} | {SERVER_MODEL})
+    return Scope(options.site, design.name, tuple(sorted(networks)), ranges, tuple(models))
 
 
 def _network(interface: str) -> str:
@@ -119,20 +121,22 @@ class _Desired:
     def _common(self) -> Iterator[Record]:
         name = self.design.name
         yield Record("tag", (TAG,), {"description": "Created by ailb-gen", "color": TAG_COLOR})
-        yield Record("tag", self.tag.key, {"description": f"Fabric {name}"[:200], "color": TAG_COLOR})
+        yield Record("tag", self.tag.key, {"description": _text(f"Fabric {name}"), "color": TAG_COLOR})
         kinds = ("cable", "interface", "prefix")
         yield Record("custom-field", (COLOR_FIELD,), {"description": "Color of the fabric (ailb-gen)", "kinds": kinds})
+        fields: dict[str, Value] = {"description": "Fabric that ailb-gen made it for", "kinds": ("interface",)}
+        yield Record("custom-field", (FABRIC_FIELD,), fields)
         yield Record("site", self.site.key)
         for role, color in ROLE_COLORS.items():
             yield Record("device-role", (role,), {"color": color})
-        for maker in (SWITCH_MAKER, OTHER_MAKER):
+        for maker in (SWITCH_MAKER, SERVER_MAKER):
             yield Record("manufacturer", (maker,))
         yield Record("platform", (SWITCH_SYSTEM,), {"manufacturer": Ref("manufacturer", (SWITCH_MAKER,))})
         yield Record("platform", (SERVER_SYSTEM,))
         yield Record("rir", (RIR,))
         for platform in sorted({switch.platform for switch in self.design.switches}):
             yield self._device_type(platform)
-        yield Record("device-type", (OTHER_MAKER, SERVER_MODEL), _typed(OTHER_MAKER, ()))
+        yield Record("device-type", (SERVER_MAKER, SERVER_MODEL), _typed(SERVER_MAKER, ()))
         data = {
             "aigp": self.design.aigp,
             "colors": [
@@ -143,18 +147,16 @@ class _Desired:
             "pool": self.design.pool,
         }
         context: dict[str, Value] = {
-            "description": f"Fabric {name}"[:200],
+            "description": _text(f"Fabric {name}"),
             "data": _json({"ailb": data}),
             "tag": self.tag,
         }
         yield Record("config-context", self.tag.key, context)
 
     def _device_type(self, platform: str) -> Record:
-        ports = tuple(
-            (name, _port_type(platform, group.native))
-            for group in self.options.profile(platform).port_groups
-            for name in group.names()
-        )
+        # The generic platform is a number of ports, not a model: devices get those that they use.
+        groups = self.options.profile(platform).port_groups if platform != GENERIC else ()
+        ports = tuple((name, _port_type(platform, group.native)) for group in groups for name in group.names())
         maker, model = _type_key(platform)
         return Record("device-type", (maker, model), _typed(maker, ports))
 
@@ -175,7 +177,7 @@ class _Desired:
             owners[switch.asn].append(switch)
         for number, switches in owners.items():
             text = switches[0].name if len(switches) == 1 else f"{len(switches)} switches of {self.design.name}"
-            yield Record("asn", (str(number),), {"rir": Ref("rir", (RIR,)), "description": text[:200]})
+            yield Record("asn", (str(number),), {"rir": Ref("rir", (RIR,)), "description": _text(text)})
 
     def _switch(self, switch: DesignSwitch) -> Iterator[Record]:
         data: dict[str, object] = {"asn": switch.asn, "router_id": switch.router_id, "number": switch.number}
@@ -223,7 +225,7 @@ class _Desired:
             else:
                 speed, fields = 0, {"enabled": False}
             kind = known or _port_type(switch.platform, speed)
-            yield self._port(switch.name, row.interface, type=kind, description=row.description, **fields)
+            yield self._port(switch.name, row.interface, type=kind, description=_text(row.description), **fields)
 
     def _session(self, switch: DesignSwitch, port: FabricPort) -> Iterator[Record]:
         """Yield link network, address and session of a port; a discovered neighbor has no address to record."""
@@ -232,7 +234,7 @@ class _Desired:
         own, peer = f"{port.addresses.own}/127", f"{port.addresses.peer}/127"
         ends = sorted([(switch.name, port.interface), (port.peer, port.peer_interface)])
         text = " - ".join(" ".join(end) for end in ends)
-        fields: dict[str, Value] = {"status": "active", "description": text, "site": self.site}
+        fields: dict[str, Value] = {"status": "active", "description": _text(text), "site": self.site}
         yield Record("prefix", (_network(own),), fields | {"color": port.color.name})
         yield _address(own, Record("interface", (switch.name, port.interface)), f"To {port.peer} {port.peer_interface}")
         yield Record(
@@ -262,14 +264,14 @@ class _Desired:
         group = Ref("vlan-group", ref.key[:1])
         yield Record("vlan-group", group.key, {"site": self.site})
         fields: dict[str, Value] = {"group": group, "site": self.site, "name": vlan.name}
-        yield Record("vlan", ref.key, fields | {"description": vlan.description})
+        yield Record("vlan", ref.key, fields | {"description": _text(vlan.description)})
         irb = self._port(
             switch.name,
             f"irb.{vlan.id}",
             type=VIRTUAL_TYPE,
             enabled=True,
             mtu=switch.device_settings.irb_mtu,
-            description=vlan.description,
+            description=_text(vlan.description),
         )
         yield irb
         for prefix in switch.prefixes:
@@ -280,7 +282,7 @@ class _Desired:
     def _server(self, server: DesignServer) -> Iterator[Record]:
         nics = {nic.name: {"rail": nic.rail, "rdma": nic.rdma} for nic in server.config.nics}
         data = {"stripe": server.stripe, "nics": nics}
-        fields = self._device("server", (OTHER_MAKER, SERVER_MODEL), SERVER_SYSTEM, data)
+        fields = self._device("server", (SERVER_MAKER, SERVER_MODEL), SERVER_SYSTEM, data)
         if server.management:
             port = self._port(server.name, SERVER_MANAGEMENT, type=OTHER_TYPE, enabled=True, management=True)
             yield port
@@ -325,8 +327,6 @@ def _typed(maker: str, ports: tuple[tuple[str, str], ...]) -> dict[str, Value]:
 
 def _type_key(platform: str) -> tuple[str, str]:
     """Return manufacturer and model of a platform; the device type library has shipped ones in capitals."""
-    if platform == GENERIC:
-        return OTHER_MAKER, GENERIC
     return SWITCH_MAKER, platform.upper() if platform in FORM_FACTORS else platform
 
 
@@ -343,3 +343,8 @@ def _port_speeds(profile: Profile) -> Iterator[tuple[str, int]]:
 def _address(address: str, port: Record, description: str = "") -> Record:
     fields: dict[str, Value] = {"interface": port.ref, "description": description}
     return Record("ip-address", (address,), fields)
+
+
+def _text(text: str) -> str:
+    """Return a description that both services store as it is: trimmed, at most 200 characters."""
+    return text.strip()[:MOST_TEXT].strip()

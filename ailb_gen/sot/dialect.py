@@ -11,6 +11,10 @@ from ailb_gen.sot.records import Id, Record, Ref, Value
 
 # The tag of everything that this program creates; each fabric has another one after it.
 TAG = "ailb-gen"
+# The custom field with the color of a cable, an interface or a prefix.
+COLOR_FIELD = "ailb_color"
+# The custom field with the fabric of an object, for what is too many to be tagged.
+FABRIC_FIELD = "ailb_fabric"
 
 
 class SourceError(AilbError):
@@ -28,19 +32,22 @@ def fabric_tag(fabric: str) -> str:
 class Scope:
     """What is read: a site, the objects with the tag of a fabric, and what lies in networks and AS number ranges.
 
-    `networks`: prefixes and addresses in these are read whoever owns them. `asns`: first and last.
+    `networks`: prefixes and addresses in these are read whoever owns them. `asns`: first and last. `models`: those of
+    the device types, or none for all.
     """
 
     site: str
     fabric: str
     networks: tuple[str, ...] = ()
     asns: tuple[tuple[int, int], ...] = ()
+    models: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A record as a service has it, with its id; `owned`: it has the tag of the fabric.
+    """A record as a service has it, with its id.
 
+    `owned`: it has the tag of the fabric, or the fabric's name in the custom field.
     Fields have every value that the service has, also those that a push never writes.
     """
 

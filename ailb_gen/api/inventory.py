@@ -1,0 +1,79 @@
+"""Sources of truth: NetBox and Nautobot as services, and what a fabric has there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from ailb_gen.errors import UsageError
+from ailb_gen.progress import Warn, unheeded
+
+if TYPE_CHECKING:
+    from ailb_gen.intent.load import Intent
+    from ailb_gen.sot.dialect import Dialect
+    from ailb_gen.sot.push import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A kind of source of truth: its name, the variables of its URL and token, and its dialect, a class in a module."""
+
+    name: str
+    url: str
+    token: str
+    module: str
+    dialect: str
+
+
+SERVICES = {
+    "netbox": Service("NetBox", "NETBOX_URL", "NETBOX_TOKEN", "ailb_gen.sot.netbox", "NetBox"),
+    "nautobot": Service("Nautobot", "NAUTOBOT_URL", "NAUTOBOT_TOKEN", "ailb_gen.sot.nautobot", "Nautobot"),
+}
+
+
+def checked_url(url: str) -> str:
+    """Return the URL of a service without a slash at its end. Raises UsageError for what is no such URL."""
+    try:
+        parts = urlsplit(url)
+        right = parts.scheme in ("http", "https") and bool(parts.hostname) and url.isprintable()
+    except ValueError:
+        right = False
+    if not right or parts.query or parts.fragment:
+        raise UsageError("the URL of the service must be like https://netbox.example.net; see --url")
+    if parts.username or parts.password:
+        raise UsageError("the URL of the service must not have a user or a password; the token is read elsewhere")
+    return url.rstrip("/")
+
+
+def dialect_of(service: str, url: str, token: str) -> Dialect:
+    """Return the dialect of a service: a key of SERVICES. Raises UsageError, MissingExtraError; nothing is sent yet."""
+    row = SERVICES[service]
+    made: Any = getattr(import_module(row.module), row.dialect)(checked_url(url), token)
+    dialect: Dialect = made
+    return dialect
+
+
+def source_of_truth(
+    fabric: Intent | str | Path,
+    dialect: Dialect,
+    *,
+    site: str = "",
+    delete: bool = False,
+    adopt: bool = False,
+    warn: Warn = unheeded,
+) -> Source:
+    """Return a service with all that a fabric should have there; its `plan` reads and compares.
+
+    Raises IntentError for an intent that no fabric can satisfy.
+    """
+    from ailb_gen.api.generate import compute_design
+    from ailb_gen.api.inputs import intent_of
+    from ailb_gen.sot.desired import desired, options_of, scope_of
+    from ailb_gen.sot.push import Source
+
+    intent = intent_of(fabric)
+    design, options = compute_design(intent, warn), options_of(intent.fabric, site)
+    return Source(dialect, desired(design, options), scope_of(design, options), delete, adopt)

@@ -1,0 +1,157 @@
+"""`ailb-gen inventory`: the fabric in a source of truth, NetBox or Nautobot."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from ailb_gen.api.inventory import SERVICES, checked_url, dialect_of
+from ailb_gen.cli.console import echo, echo_json, echo_table, echo_wrapped, notify
+from ailb_gen.cli.live import progress, working
+from ailb_gen.cli.options import FABRIC, JSON, YES
+from ailb_gen.cli.steady import ask
+from ailb_gen.cli.verb import Verb, Verbs
+from ailb_gen.errors import ExitCode, UsageError
+from ailb_gen.paint import Style
+from ailb_gen.wording import counted
+
+if TYPE_CHECKING:
+    from ailb_gen.sot.dialect import Dialect
+    from ailb_gen.sot.plan import SourcePlan
+    from ailb_gen.sot.push import Source
+
+app = typer.Typer(
+    cls=Verbs, name="inventory", help="Keep a fabric in NetBox or Nautobot up to date.", no_args_is_help=True
+)
+
+SERVICE = Annotated[Literal["netbox", "nautobot"], typer.Argument(help="The kind of service.", metavar="SERVICE")]
+URL = Annotated[
+    str | None,
+    typer.Option(
+        "--url",
+        help="URL of the service.",
+        metavar="URL",
+        envvar="AILB_INVENTORY_URL",
+        show_default="NETBOX_URL or NAUTOBOT_URL",
+    ),
+]
+SITE = Annotated[
+    str, typer.Option("--site", help="Site of the devices.", metavar="NAME", show_default="the fabric's name")
+]
+PLAN_ONLY = Annotated[bool, typer.Option("-n", "--plan-only", help="Show the plan and write nothing.")]
+DELETE = Annotated[bool, typer.Option("--delete", help="Delete what is the fabric's and no longer in the design.")]
+ADOPT = Annotated[bool, typer.Option("--adopt", help="Take over objects with our names that are not ours yet.")]
+# The user name of tokens in a keyring.
+KEYRING_USER = "ailb-gen"
+# More objects are not listed one by one.
+LISTED = 40
+
+
+@app.command("push", cls=Verb)
+def push(
+    service: SERVICE,
+    fabric: FABRIC,
+    site: SITE = "",
+    plan_only: PLAN_ONLY = False,
+    yes: YES = False,
+    delete: DELETE = False,
+    adopt: ADOPT = False,
+    url: URL = None,
+    as_json: JSON = False,
+) -> None:
+    """Create and update in NetBox or Nautobot what the design computes.
+
+    Objects of others are never changed. The token is in NETBOX_TOKEN or NAUTOBOT_TOKEN, or in the keyring: service URL,
+    user ailb-gen.
+
+    Exit codes: 0 done or nothing to do, 1 objects of others are in the way of some, 2 bad input, 3 the service cannot
+    be reached or refuses.
+    """
+    from ailb_gen.api.inventory import source_of_truth
+    from ailb_gen.sot.push import push as carry_out
+
+    source = source_of_truth(fabric, connected(service, url), site=site, delete=delete, adopt=adopt, warn=notify)
+    with working("reading"):
+        plan = source.plan()
+    if not as_json:
+        _show(source, plan)
+    written: Mapping[str, int] = {}
+    if plan.writes and not plan_only and _approved(yes, as_json, plan, source):
+        written = carry_out(source, plan, progress)
+        if not as_json:
+            typer.echo(f"{source.dialect.name} is up to date: {counted(sum(written.values()), 'object')} written.")
+    if as_json:
+        echo_json(_json(source, plan, written))
+    if plan.conflicts:
+        raise typer.Exit(ExitCode.FINDINGS)
+
+
+def connected(service: str, url: str | None) -> Dialect:
+    """Return the dialect of a service with its token. Raises UsageError, CredentialError; nothing is sent yet."""
+    from ailb_gen.deploy.credentials import EnvironmentReference, KeyringReference, SecretCache
+
+    row = SERVICES[service]
+    place = url or os.environ.get(row.url, "")
+    if not place:
+        raise UsageError(f"where is {row.name}? give its URL with --url, in the project file or in {row.url}")
+    place = checked_url(place)
+    reference = EnvironmentReference(row.token) if row.token in os.environ else KeyringReference(place, KEYRING_USER)
+    return dialect_of(service, place, SecretCache().get(reference).reveal())
+
+
+def _approved(yes: bool, as_json: bool, plan: SourcePlan, source: Source) -> bool:
+    """Ask a person at a terminal. Raises UsageError without one."""
+    if yes:
+        return True
+    if as_json or not sys.stdin.isatty():
+        raise UsageError("cannot ask for confirmation here; review the plan with --plan-only, then use --yes")
+    return ask(f"Write {counted(plan.writes, 'object')} to {source.dialect.name}?")
+
+
+def _show(source: Source, plan: SourcePlan) -> None:
+    """Print a plan: its figures by kind, and every conflict."""
+    where = f"{source.dialect.name}, site {source.scope.site}"
+    rows = [(kind, *(f"{count:,}" for count in row.values())) for kind, row in plan.counts().items()]
+    echo_table(where, ("kind", "create", "update", "delete", "unchanged"), rows)
+    for kind, count in plan.unsupported.items():
+        typer.echo(f"{source.dialect.name} has no place for {kind} without a plug-in: {count:,} left out.")
+    if plan.conflicts:
+        echo(("Conflicts: these objects stay as they are", Style.FAIL))
+        _list([str(conflict) for conflict in plan.conflicts])
+    if plan.leftovers and not source.delete:
+        echo(("No longer in the design; --delete deletes them", Style.WARN))
+        _list([str(stored.record) for stored in plan.leftovers])
+    if not plan.writes:
+        typer.echo("Nothing to do.")
+
+
+def _list(lines: Sequence[str]) -> None:
+    for line in lines[:LISTED]:
+        echo_wrapped((f"  {line}", None))
+    if len(lines) > LISTED:
+        typer.echo(f"  and {len(lines) - LISTED:,} more; --json lists all")
+
+
+def _json(source: Source, plan: SourcePlan, written: Mapping[str, int]) -> dict[str, object]:
+    return {
+        "service": source.dialect.name,
+        "site": source.scope.site,
+        "kinds": plan.counts(),
+        "unsupported": dict(plan.unsupported),
+        "conflicts": [
+            {
+                "kind": conflict.ref.kind,
+                "key": list(conflict.ref.key),
+                "reason": conflict.reason,
+                "hint": conflict.hint,
+                "waiting": conflict.waiting,
+            }
+            for conflict in plan.conflicts
+        ],
+        "leftovers": [{"kind": one.record.kind, "key": list(one.record.key)} for one in plan.leftovers],
+        "written": dict(written),
+    }

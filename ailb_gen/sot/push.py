@@ -1,0 +1,186 @@
+"""Carrying out a plan: in order of dependency, in bulk, several requests at a time, again after trouble."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TypeVar
+
+from ailb_gen.progress import Advance, Progress, quiet
+from ailb_gen.sot.dialect import Change, Dialect, Scope, SourceError, Stored
+from ailb_gen.sot.plan import SourcePlan, compare
+from ailb_gen.sot.records import KINDS, Id, Record, Ref, Value
+
+Item = TypeVar("Item")
+# Objects per request: a service stores each batch whole or not at all, and answers within seconds.
+BATCH = 100
+# Requests at once.
+REQUESTS = 4
+# Cables occupy ports, so they go before others come; everything else goes when nothing refers to it any more.
+FIRST_DELETED = ("cable",)
+
+
+@dataclass(slots=True)
+class Source:
+    """A service with what is pushed to it; `stored` is what it had when it was last read."""
+
+    dialect: Dialect
+    desired: Sequence[Record]
+    scope: Scope
+    delete: bool = False
+    adopt: bool = False
+    stored: list[Stored] = field(default_factory=list)
+
+    def plan(self) -> SourcePlan:
+        """Read the service and compare. Raises SourceError."""
+        self.stored = list(self.dialect.read(tuple(KINDS), self.scope))
+        return self.compare()
+
+    def compare(self) -> SourcePlan:
+        """Compare with what was read last."""
+        return compare(self.desired, self.stored, self.dialect.kinds(), delete=self.delete, adopt=self.adopt)
+
+
+def push(source: Source, plan: SourcePlan, progress: Progress = quiet) -> Counter[str]:
+    """Carry out a plan; return the objects written, by kind.
+
+    After an error everything is read and compared again, as long as each time less is left. Raises SourceError with
+    the first error that stays; the next push goes on with the rest.
+    """
+    written: Counter[str] = Counter()
+    with progress("pushing", plan.writes) as advance:
+        while plan.writes:
+            try:
+                _Carrying(source, plan, written, advance).run()
+                break
+            except SourceError as error:
+                left = source.plan()
+                if left.writes >= plan.writes:
+                    raise SourceError(f"{error}\n{left.writes:,} objects are left; push again to go on") from error
+                plan = left
+    return written
+
+
+class _Carrying:
+    """One attempt to carry out a plan."""
+
+    def __init__(self, source: Source, plan: SourcePlan, written: Counter[str], advance: Advance) -> None:
+        self.source, self.plan, self.written, self.advance = source, plan, written, advance
+        self.ids: dict[Ref, Id] = {}
+        self._learn(source.stored)
+
+    def _learn(self, stored: Sequence[Stored]) -> None:
+        """Note the ids of stored objects; an owned one wins over a foreign one of the same name."""
+        for one in sorted(stored, key=lambda one: one.owned):
+            self.ids[one.record.ref] = one.id
+
+    def run(self) -> None:
+        """Write everything."""
+        late: list[Change] = []
+        self._delete([one for one in self.plan.deletes if one.record.kind in FIRST_DELETED])
+        self._release()
+        creates, updates = list(self.plan.creates), list(self.plan.updates)
+        made: set[Ref] = set()
+        for kind in KINDS:
+            new = [record for record in creates if record.kind == kind]
+            changed = [change for change in updates if change.stored.record.kind == kind]
+            if new and any(ref.kind == KINDS[kind].inside for ref in made):
+                new, found = self._made_by_service(kind, new)
+                changed += found
+            self._create(kind, new)
+            made |= {record.ref for record in new}
+            self._update(kind, [_without(change, KINDS[kind].late) for change in changed])
+            late += self._late(kind, new, changed)
+        for kind in KINDS:
+            self._update(kind, [change for change in late if change.stored.record.kind == kind], count=False)
+        self._delete([one for one in self.plan.deletes if one.record.kind not in FIRST_DELETED])
+
+    def _made_by_service(self, kind: str, new: Sequence[Record]) -> tuple[list[Record], list[Change]]:
+        """Return the records that are to be created after all, and changes of those that came with a new device."""
+        found = {
+            one.record.ref: one
+            for one in self.source.dialect.read((kind,), self.source.scope)
+            if one.record.kind == kind
+        }
+        self._learn(list(found.values()))
+        left = [record for record in new if record.ref not in found]
+        return left, [Change(found[record.ref], record.fields, adopt=True) for record in new if record.ref in found]
+
+    def _release(self) -> None:
+        """Take back late references to what moves to another object: a service refuses to move it otherwise."""
+        moving = {change.stored.record.ref for change in self.plan.updates if "interface" in change.fields}
+        for kind, row in KINDS.items():
+            holders = [
+                Change(one, {name: None})
+                for one in self.source.stored
+                if one.record.kind == kind and one.owned
+                for name in row.late
+                if one.record.fields.get(name) in moving
+            ]
+            self._update(kind, holders, count=False)
+
+    def _late(self, kind: str, new: Sequence[Record], changed: Sequence[Change]) -> Iterator[Change]:
+        """Yield the changes of fields that refer to later kinds."""
+        late = KINDS[kind].late
+        for record in new if late else ():
+            if fields := self._known({name: record.fields[name] for name in late if name in record.fields}):
+                yield Change(Stored(record, self.ids[record.ref], True), fields)
+        for change in changed if late else ():
+            if fields := self._known({name: change.fields[name] for name in late if name in change.fields}):
+                yield Change(change.stored, fields)
+
+    def _known(self, fields: dict[str, Value]) -> dict[str, Value]:
+        """Leave out references to what is in conflict."""
+        blocked = {conflict.ref for conflict in self.plan.conflicts}
+        return {name: value for name, value in fields.items() if value not in blocked}
+
+    def _create(self, kind: str, records: Sequence[Record]) -> None:
+        dialect, scope = self.source.dialect, self.source.scope
+
+        def create(batch: Sequence[Record]) -> None:
+            for record, number in zip(batch, dialect.create(kind, batch, self.ids, scope), strict=True):
+                self.ids[record.ref] = number
+
+        self._batches(kind, records, create)
+
+    def _update(self, kind: str, changes: Sequence[Change], count: bool = True) -> None:
+        given = [change for change in changes if change.fields or change.adopt]
+        dialect, scope = self.source.dialect, self.source.scope
+        self._batches(kind, given, lambda batch: dialect.update(kind, batch, self.ids, scope), count)
+
+    def _delete(self, stored: Sequence[Stored]) -> None:
+        for kind in dict.fromkeys(one.record.kind for one in stored):
+            rows = [one for one in stored if one.record.kind == kind]
+            self._batches(kind, rows, lambda batch, kind=kind: self.source.dialect.delete(kind, batch))  # type: ignore[misc]
+
+    def _batches(
+        self, kind: str, items: Sequence[Item], write: Callable[[Sequence[Item]], None], count: bool = True
+    ) -> None:
+        """Write items in batches, several at once. Raises the first SourceError once those under way have ended."""
+        batches = iter([items[start : start + BATCH] for start in range(0, len(items), BATCH)])
+        with ThreadPoolExecutor(REQUESTS, thread_name_prefix="source") as pool:
+            running: dict[Future[None], int] = {}
+            try:
+                while True:
+                    for batch in islice(batches, REQUESTS - len(running)):
+                        running[pool.submit(write, batch)] = len(batch)
+                    if not running:
+                        return
+                    for one in wait(running, return_when=FIRST_COMPLETED).done:
+                        size = running.pop(one)
+                        one.result()
+                        if count:
+                            self.written[kind] += size
+                            self.advance(size)
+            finally:
+                # What has not begun is left, also after Ctrl-C.
+                pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _without(change: Change, late: Sequence[str]) -> Change:
+    """Return a change without the fields that are written later."""
+    fields = {name: value for name, value in change.fields.items() if name not in late}
+    return Change(change.stored, fields, change.adopt)
