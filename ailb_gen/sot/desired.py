@@ -124,7 +124,7 @@ class _Desired:
         yield Record("tag", self.tag.key, {"description": _text(f"Fabric {name}"), "color": TAG_COLOR})
         kinds = ("cable", "interface", "prefix")
         yield Record("custom-field", (COLOR_FIELD,), {"description": "Color of the fabric (ailb-gen)", "kinds": kinds})
-        fields: dict[str, Value] = {"description": "Fabric that ailb-gen made it for", "kinds": ("interface",)}
+        fields: dict[str, Value] = {"description": "Fabric that ailb-gen made it for", "kinds": ("cable", "interface")}
         yield Record("custom-field", (FABRIC_FIELD,), fields)
         yield Record("site", self.site.key)
         for role, color in ROLE_COLORS.items():
