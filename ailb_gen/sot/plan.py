@@ -168,7 +168,7 @@ class _Comparison:
         """Return why the ports of a new cable are not free."""
         for ref in _refs([record.fields["ends"]]):
             for one in self.occupied[ref]:
-                where = f"{' '.join(ref.key)} has the cable {one.record.ref}"
+                where = f"{' '.join(ref.key)} has the {one.record}"
                 if one.owned:
                     return where, "it is this program's: --delete removes what the design does not have"
                 return where, "move it there, or change the fabric"
