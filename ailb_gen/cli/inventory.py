@@ -55,6 +55,8 @@ PULL_OUTPUT = Annotated[
 PULL_CHECK = Annotated[bool, typer.Option("--check", help="Write nothing; fail if a file would change.")]
 # The user name of tokens in a keyring.
 KEYRING_USER = "ailb-gen"
+# Kinds that only plug-ins of a service add; others that it lacks are fields of its objects, or not needed there.
+PLUG_INS = ("asn", "bgp-session")
 # More objects are not listed one by one.
 LISTED = 40
 
@@ -160,7 +162,7 @@ def _show(source: Source, plan: SourcePlan) -> None:
     where = f"{source.dialect.name}, site {source.scope.site}"
     rows = [(kind, *(f"{count:,}" for count in row.values())) for kind, row in plan.counts().items()]
     echo_table(where, ("kind", "create", "update", "delete", "unchanged"), rows)
-    for kind, count in plan.unsupported.items():
+    for kind, count in ((kind, count) for kind, count in plan.unsupported.items() if kind in PLUG_INS):
         typer.echo(f"{source.dialect.name} has no place for {kind} without a plug-in: {count:,} left out.")
     if plan.conflicts:
         echo(("Conflicts: these objects stay as they are", Style.FAIL))
