@@ -15,8 +15,9 @@ from ailb_gen.sot.plan import SourcePlan, compare
 from ailb_gen.sot.records import KINDS, Id, Record, Ref, Value
 
 Item = TypeVar("Item")
-# Objects per request: a service stores each batch whole or not at all, and answers within seconds.
-BATCH = 100
+# Objects per request: a service stores each batch whole or not at all, and answers within seconds. A device brings the
+# ports of its type, of which so many take the time of one other object.
+BATCH, PORTS = 100, 4
 # Requests at once.
 REQUESTS = 4
 # Cables occupy ports, so they go before others come; everything else goes when nothing refers to it any more.
@@ -70,6 +71,8 @@ class _Carrying:
     def __init__(self, source: Source, plan: SourcePlan, written: Counter[str], advance: Advance) -> None:
         self.source, self.plan, self.written, self.advance = source, plan, written, advance
         self.ids: dict[Ref, Id] = {}
+        types = [record for record in source.desired if record.kind == "device-type"]
+        self.ports = {record.ref: len(_tuple(record.fields.get("ports"))) for record in types}
         self._learn(source.stored)
 
     def _learn(self, stored: Sequence[Stored]) -> None:
@@ -144,7 +147,12 @@ class _Carrying:
             for record, number in zip(batch, dialect.create(kind, batch, self.ids, scope), strict=True):
                 self.ids[record.ref] = number
 
-        self._batches(kind, records, create)
+        self._batches(kind, records, create, weight=self._weight)
+
+    def _weight(self, record: Record) -> int:
+        """Return how many objects of a request a record counts for."""
+        kind = record.fields.get("type")
+        return 1 + self.ports.get(kind, 0) // PORTS if isinstance(kind, Ref) else 1
 
     def _update(self, kind: str, changes: Sequence[Change], count: bool = True) -> None:
         given = [change for change in changes if change.fields or change.adopt]
@@ -157,10 +165,15 @@ class _Carrying:
             self._batches(kind, rows, lambda batch, kind=kind: self.source.dialect.delete(kind, batch))  # type: ignore[misc]
 
     def _batches(
-        self, kind: str, items: Sequence[Item], write: Callable[[Sequence[Item]], None], count: bool = True
+        self,
+        kind: str,
+        items: Sequence[Item],
+        write: Callable[[Sequence[Item]], None],
+        count: bool = True,
+        weight: Callable[[Item], int] = lambda item: 1,
     ) -> None:
         """Write items in batches, several at once. Raises the first SourceError once those under way have ended."""
-        batches = iter([items[start : start + BATCH] for start in range(0, len(items), BATCH)])
+        batches = _split(items, weight)
         with ThreadPoolExecutor(REQUESTS, thread_name_prefix="source") as pool:
             running: dict[Future[None], int] = {}
             try:
@@ -178,6 +191,25 @@ class _Carrying:
             finally:
                 # What has not begun is left, also after Ctrl-C.
                 pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _split(items: Sequence[Item], weight: Callable[[Item], int]) -> Iterator[Sequence[Item]]:
+    """Yield the items of each request: as many as weigh no more than BATCH, at least one."""
+    batch: list[Item] = []
+    total = 0
+    for item in items:
+        own = weight(item)
+        if batch and total + own > BATCH:
+            yield batch
+            batch, total = [], 0
+        batch.append(item)
+        total += own
+    if batch:
+        yield batch
+
+
+def _tuple(value: Value) -> tuple[Value, ...]:
+    return value if isinstance(value, tuple) else ()
 
 
 def _without(change: Change, late: Sequence[str]) -> Change:
