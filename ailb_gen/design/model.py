@@ -289,13 +289,14 @@ class HostConfig:
 
 @dataclass(frozen=True, slots=True)
 class DesignServer:
-    """A GPU server; `ports` are the leaf ports of its NICs, in NIC order."""
+    """A GPU server; `ports` are the leaf ports of its NICs, in NIC order; `kind` is its key in `server_kinds`."""
 
     name: str
     stripe: int
     management: str
     ports: tuple[str, ...]
     config: HostConfig
+    kind: str = ""
 
 
 class Link(NamedTuple):

@@ -221,5 +221,6 @@ class ServerBuilder:
                     continue
                 ports.append(use.interface)
                 self.uses.append(HostPortUse(leaf.name, use, seat.name, nic.name, path))
-            result.append(DesignServer(seat.name, stripe.number, self.management[seat.name], tuple(ports), config))
+            management = self.management[seat.name]
+            result.append(DesignServer(seat.name, stripe.number, management, tuple(ports), config, seat.kind.name))
         return result

@@ -13,7 +13,7 @@ GOLDEN = ROOT / "tests" / "golden" / "exports"
 # The golden trees of generate have these files.
 GENERATED = ("topology", "cabling")
 # The example that shows an export, where it is not the reference fabric.
-EXAMPLE: dict[str, str] = {}
+EXAMPLE: dict[str, str] = {"containerlab": "lab", "nornir": "mixed", "ansible": "mixed"}
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.name not in GENERATED], ids=lambda kind: kind.name)
