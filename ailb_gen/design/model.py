@@ -291,7 +291,7 @@ class HostConfig:
 
 @dataclass(frozen=True, slots=True)
 class DesignServer:
-    """A GPU server; `ports` are the leaf ports of its NICs, in NIC order.
+    """A GPU server; `ports` are the leaf ports of its NICs, in NIC order; `kind` is its key in `server_kinds`.
 
     `management_mac` is empty where the intent lacks it.
     """
@@ -302,6 +302,7 @@ class DesignServer:
     ports: tuple[str, ...]
     config: HostConfig
     management_mac: str = ""
+    kind: str = ""
 
 
 class Link(NamedTuple):

@@ -254,5 +254,6 @@ class ServerBuilder:
                 ports.append(use.interface)
                 self.uses.append(HostPortUse(leaf.name, use, seat.name, nic.name, path))
             address, mac = self.management[seat.name], seat.given.management_mac or ""
-            result.append(DesignServer(seat.name, stripe.number, address, tuple(ports), config, mac))
+            kind = seat.kind.name
+            result.append(DesignServer(seat.name, stripe.number, address, tuple(ports), config, mac, kind))
         return result

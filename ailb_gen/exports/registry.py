@@ -2,7 +2,22 @@
 
 from __future__ import annotations
 
-from ailb_gen.exports import bom, cable_labels, cables, dhcp, label_pages, nodes, rack_list, rack_pages, ztp
+from ailb_gen.exports import (
+    bom,
+    cable_labels,
+    cables,
+    containerlab,
+    dhcp,
+    gnmic,
+    inventories,
+    label_pages,
+    nodes,
+    prometheus,
+    rack_list,
+    rack_pages,
+    telegraf,
+    ztp,
+)
 from ailb_gen.exports.kind import Kind, one_file
 from ailb_gen.jobs import kubernetes, openmpi, slurm
 
@@ -14,6 +29,13 @@ KINDS = (
     Kind("topology", "devices, links and colors, as JSON", one_file("topology.json", cables.topology)),
     Kind("cabling", "every cable with both ends, as CSV", one_file("cabling.csv", cables.cabling)),
     Kind("netbox-cables", "NetBox's import form for cables", one_file("netbox-cables.csv", cables.netbox_cables)),
+    # Inventories, labs and monitoring.
+    Kind("ansible", "Ansible: inventory of switches and servers", one_file("inventory.yaml", inventories.ansible)),
+    Kind("nornir", "Nornir: files of SimpleInventory", inventories.nornir),
+    Kind("containerlab", "containerlab: vJunosEvolved switches, Linux servers", containerlab.lab),
+    Kind("gnmic", "gnmic: telemetry of all uplinks, by color", one_file("gnmic.yaml", gnmic.config)),
+    Kind("telegraf", "Telegraf: telemetry of the switches, with labels of uplinks", telegraf.config),
+    Kind("prometheus", "Prometheus: targets with labels, colors of uplinks", prometheus.config),
     # The start of a job.
     Kind(
         "hostfile",

@@ -14,7 +14,7 @@ GOLDEN = ROOT / "tests" / "golden" / "exports"
 # The golden trees of generate have these files.
 GENERATED = ("topology", "cabling")
 # The example that shows an export, where it is not the reference fabric.
-EXAMPLE: dict[str, str] = {}
+EXAMPLE: dict[str, str] = {"containerlab": "lab", "nornir": "mixed", "ansible": "mixed"}
 # Exports of `boot.yaml`, with the options that they need.
 BOOT: dict[str, dict[str, str]] = {
     "ztp": {},

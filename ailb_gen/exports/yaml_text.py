@@ -1,0 +1,38 @@
+"""YAML that every reader takes for the same values."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import yaml
+
+# A plain word that no version of YAML takes for anything but text. All other text stands in quotes: YAML 1.1 reads
+# `on` as true and `2026-01-01` as a date, YAML 1.2 reads `1e5` as a number, and all of them are names of devices.
+_PLAIN = re.compile(r"(?!(?:y|n|yes|no|on|off|true|false|null)\Z)[A-Za-z_][A-Za-z0-9_]*(?:[-./][A-Za-z0-9_]+)*", re.I)
+
+
+@cache
+def _dumper() -> type[yaml.CSafeDumper]:
+    import yaml
+
+    class Dumper(yaml.CSafeDumper):
+        def ignore_aliases(self, data: object) -> bool:
+            return True
+
+    def text(dumper: yaml.CSafeDumper, value: str) -> yaml.ScalarNode:
+        style = None if _PLAIN.fullmatch(value) else '"'
+        return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
+
+    Dumper.add_representer(str, text)
+    return Dumper
+
+
+def to_yaml(value: dict[str, Any], comment: str) -> str:
+    """Return a mapping as YAML in its own order, below a line of comment."""
+    import yaml
+
+    text = yaml.dump(value, Dumper=_dumper(), sort_keys=False, width=10000, allow_unicode=False)
+    return f"# {comment}\n---\n{text}"

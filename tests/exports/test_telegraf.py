@@ -1,0 +1,57 @@
+"""Telegraf: its configuration is TOML with keys of its plug-ins, and its tables have every uplink."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from ailb_gen.exports.labels import uplinks
+from tests.conftest import example
+from tests.exports.fabrics import odd_design, written
+
+
+def test_the_tables_have_the_colors_of_all_uplinks(tmp_path: Path) -> None:
+    design = odd_design(tmp_path)
+    folder = written(design, "telegraf", tmp_path)
+    addresses = {one.name: one.management.address.partition("/")[0] for one in design.switches if one.management}
+    ports = json.loads((folder / "uplinks.json").read_text())
+    assert ports == {
+        f"{addresses[link.device]} {link.interface}": {
+            "color": link.color,
+            "peer": link.peer,
+            "peer_interface": link.peer_interface,
+        }
+        for link in uplinks(design)
+    }
+    devices = json.loads((folder / "devices.json").read_text())
+    assert devices["192.0.2.1"] == {"fabric": "1e3", "device": "off", "role": "spine"}
+    # Telegraf takes text only.
+    assert all(isinstance(value, str) for row in (*ports.values(), *devices.values()) for value in row.values())
+
+
+def test_the_configuration_reaches_every_switch_without_secrets(tmp_path: Path) -> None:
+    config = tomllib.loads((written(example("jvd"), "telegraf", tmp_path) / "telegraf.conf").read_text())
+    (gnmi,) = config["inputs"]["gnmi"]
+    assert gnmi["addresses"] == [f"{switch.name}:9339" for switch in example("jvd").switches]
+    assert (gnmi["username"], gnmi["password"]) == ("${GNMI_USERNAME}", "${GNMI_PASSWORD}")
+    names = {one["name"] for one in gnmi["subscription"]}
+    looked_up = {name for one in config["processors"]["lookup"] for name in one["namepass"]}
+    assert looked_up == names == {"interfaces", "queues", "bgp", "bgp_prefixes"}
+    # The interval of a sample is given where the mode is sample.
+    assert all(re.fullmatch("[0-9]+s", one["sample_interval"]) for one in gnmi["subscription"])
+
+
+def test_telegraf_starts_with_it(tmp_path: Path) -> None:
+    telegraf = os.environ.get("AILB_TELEGRAF") or shutil.which("telegraf")
+    if telegraf is None:
+        pytest.skip("Telegraf is not installed; Debian and PyPI do not have it")
+    folder = written(odd_design(tmp_path), "telegraf", tmp_path)
+    env = {"PATH": "/usr/bin", "TELEGRAF_LOOKUP": str(folder), "GNMI_USERNAME": "u", "GNMI_PASSWORD": "p"}
+    words = [telegraf, "config", "check", "--config", str(folder / "telegraf.conf")]
+    run = subprocess.run(words, capture_output=True, text=True, env=env, check=False, timeout=60)
+    assert run.returncode == 0, run.stdout + run.stderr

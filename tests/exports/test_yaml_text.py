@@ -1,0 +1,49 @@
+"""YAML: what is text stays text in every version."""
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from ruamel.yaml import YAML
+
+from ailb_gen.exports.yaml_text import to_yaml
+from tests.exports.fabrics import ODD
+
+HOSTILE = (
+    "'",
+    '"',
+    "a\nb",
+    "{{ x }}",
+    "$(id)",
+    "<script>",
+    "=cmd",
+    "\x07",
+    "- a",
+    "a: b",
+    "# a",
+    "&a",
+    "*a",
+    "x" * 300,
+)
+
+
+@pytest.mark.parametrize("text", [*ODD, *HOSTILE])
+def test_text_is_read_as_text(text: str) -> None:
+    same(text)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=20))
+def test_any_text_is_read_as_text(text: str) -> None:
+    same(text)
+
+
+def same(text: str) -> None:
+    value = {text: [text, {"key": text}]}
+    written = to_yaml(value, "comment")
+    assert yaml.safe_load(written) == value
+    assert YAML(typ="safe", pure=True).load(written) == value
+
+
+def test_lists_that_occur_twice_are_written_twice() -> None:
+    twice = ["a"]
+    assert to_yaml({"first": twice, "second": twice}, "c") == "# c\n---\nfirst:\n- a\nsecond:\n- a\n"
