@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 ANSWERS: dict[str, object] = {"/api/status/": {"netbox-version": "4.7.3"}, "/api/plugins/": {}}
-NOTHING = {"count": 0, "next": None, "previous": None, "results": []}
+NOTHING: dict[str, object] = {"count": 0, "next": None, "previous": None, "results": []}
 
 
 @contextmanager

@@ -57,7 +57,7 @@ class Rest:
         self.url, self.session = f"{running.url}/api/", requests.Session()
         self.session.headers["Authorization"] = f"Bearer {running.token}"
 
-    def get(self, path: str, **query: object) -> list[dict[str, Any]]:
+    def get(self, path: str, **query: Any) -> list[dict[str, Any]]:
         answer = self.session.get(f"{self.url}{path}/", params={"limit": 1000, **query}, timeout=120)
         assert answer.ok, answer.text
         return list(answer.json()["results"])
