@@ -339,8 +339,9 @@ class Nautobot:
         )
         try:
             return act(request)
-        except ContentError as error:
-            raise SourceError(f"{request.base}: the answer is not JSON: is a Nautobot there?") from error
+        # The client looks for `results` and `next` in every answer.
+        except (ContentError, KeyError) as error:
+            raise SourceError(f"{request.base}: the answer is not Nautobot's JSON: is a Nautobot there?") from error
 
 
 def _needed(kinds: Iterable[str]) -> set[str]:

@@ -430,7 +430,7 @@ class NetBox:
 
     def _check_version(self) -> None:
         status = next(self._rows("status", {}))
-        version = str(status.get("netbox-version", ""))
+        version = str(status.get("netbox-version", "")) if isinstance(status, dict) else ""
         if not (found := re.match(r"(\d+)\.(\d+)", version)):
             raise UsageError(f"{self._api.base_url}: no NetBox answers there")
         if (release := tuple(map(int, found.groups()))) < (4, 2):
