@@ -14,9 +14,9 @@ from ailb_gen.hosts.harmless import ENVIRONMENT, FILES, SYSCTLS, Settings
 from ailb_gen.layout import LEFT_OVER
 from ailb_gen.network.statements import HARMLESS
 
-# Checks that need a Batfish service, devices, a running lab, or a cluster that is handed over.
-WITH_BATFISH, OF_DEVICES, OF_LAB, OF_ACCEPTANCE = "AILB8", "AILBD", "AILBL", "AILBA"
-ELSEWHERE = (OF_DEVICES, OF_LAB, OF_ACCEPTANCE)
+# Checks that need a Batfish service, devices, a running lab, a cluster that is handed over, or a source of truth.
+WITH_BATFISH, OF_DEVICES, OF_LAB, OF_ACCEPTANCE, OF_SOURCE = "AILB8", "AILBD", "AILBL", "AILBA", "AILBS"
+ELSEWHERE = (OF_DEVICES, OF_LAB, OF_ACCEPTANCE, OF_SOURCE)
 
 
 class FamilyNames(dict[str, str]):
@@ -34,7 +34,7 @@ EVERYTHING: tuple[Check, ...] = tuple(_ROWS[name] for name in sorted(_ROWS))
 CATALOGUE = tuple(check for check in EVERYTHING if check.family not in ELSEWHERE)
 BY_ID = {check.id: check for check in CATALOGUE}
 # `validate` and `lab check` take the same file of waivers.
-WAIVABLE = frozenset(check.id for check in EVERYTHING if check.family not in (OF_DEVICES, OF_ACCEPTANCE))
+WAIVABLE = frozenset(check.id for check in EVERYTHING if check.family not in (OF_DEVICES, OF_ACCEPTANCE, OF_SOURCE))
 
 
 def title_of(family: str) -> str:

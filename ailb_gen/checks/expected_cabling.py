@@ -161,6 +161,8 @@ def _hosts(expected: Outline, splits: Splits) -> Iterator[ExpectedCable]:
             rows[place.ports] = _Ports(fabric, place.ports, place.ports.speed, (len(seated), 1), splits)
         for number, rail in enumerate(place.rails):
             leaf, nic = leaves[place.stripe][rail], place.given.nics.get(number, DEFAULT_NIC)
-            (port,) = rows[place.ports].of(leaf.name, leaf.platform, place.position, (nic.port,))
             name = nic.name or (place.kind.nic or fabric.names.nic).format(i=number)
+            cable = place.given.cables.get(name)
+            named = nic.port or (cable.port if cable else None)
+            (port,) = rows[place.ports].of(leaf.name, leaf.platform, place.position, (named,))
             yield ExpectedCable(leaf.name, port, place.name, name, f"{place.ports.speed}g", "host", "", str(rail))

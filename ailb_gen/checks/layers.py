@@ -22,6 +22,7 @@ FAMILIES = {
     "AILBA": ("acceptance", "Acceptance, checked by `ailb-gen accept`"),
     "AILBD": ("devices", "Devices, checked by `ailb-gen drift` and `ailb-gen verify`"),
     "AILBL": ("lab", "Lab, checked by `ailb-gen lab check`"),
+    "AILBS": ("source", "Source of truth, checked by `ailb-gen inventory pull`"),
 }
 
 

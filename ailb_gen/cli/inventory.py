@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -12,8 +13,10 @@ import typer
 from ailb_gen.api.inventory import SERVICES, checked_url, dialect_of
 from ailb_gen.cli.console import echo, echo_json, echo_table, echo_wrapped, notify
 from ailb_gen.cli.live import progress, working
-from ailb_gen.cli.options import FABRIC, JSON, YES
+from ailb_gen.cli.options import FABRIC, JSON, REPORTS, YES
+from ailb_gen.cli.reports import finding_targets
 from ailb_gen.cli.steady import ask
+from ailb_gen.cli.validate import conclude
 from ailb_gen.cli.verb import Verb, Verbs
 from ailb_gen.errors import ExitCode, UsageError
 from ailb_gen.paint import Style
@@ -45,8 +48,15 @@ SITE = Annotated[
 PLAN_ONLY = Annotated[bool, typer.Option("-n", "--plan-only", help="Show the plan and write nothing.")]
 DELETE = Annotated[bool, typer.Option("--delete", help="Delete what is the fabric's and no longer in the design.")]
 ADOPT = Annotated[bool, typer.Option("--adopt", help="Take over objects with our names that are not ours yet.")]
+PULL_OUTPUT = Annotated[
+    Path | None,
+    typer.Option("-o", "--output", help="Where the files go.", metavar="DIR", show_default="beside the fabric file"),
+]
+PULL_CHECK = Annotated[bool, typer.Option("--check", help="Write nothing; fail if a file would change.")]
 # The user name of tokens in a keyring.
 KEYRING_USER = "ailb-gen"
+# Kinds that only plug-ins of a service add; others that it lacks are fields of its objects, or not needed there.
+PLUG_INS = ("asn", "bgp-session")
 # More objects are not listed one by one.
 LISTED = 40
 
@@ -90,6 +100,41 @@ def push(
         raise typer.Exit(ExitCode.FINDINGS)
 
 
+@app.command("pull", cls=Verb)
+def pull(
+    service: SERVICE,
+    fabric: FABRIC,
+    site: SITE = "",
+    output: PULL_OUTPUT = None,
+    check: PULL_CHECK = False,
+    reports: REPORTS = None,
+    url: URL = None,
+    as_json: JSON = False,
+) -> None:
+    """Write servers, switches and cables of a site as CSV files, and tell conflicts.
+
+    Writes servers.csv, switches.csv and cabling.csv; the fabric file reads them. Nothing is written to the service. The
+    token is in NETBOX_TOKEN or NAUTOBOT_TOKEN, or in the keyring: service URL, user ailb-gen.
+
+    Exit codes: 0 done, 1 conflicts, the files are written all the same; with --check also for a file that would change,
+    2 bad input, 3 the service cannot be reached or refuses.
+    """
+    from ailb_gen.api.pull import pull as read
+
+    where = finding_targets(reports, as_json, (fabric,))
+    connection = connected(service, url)
+    found = read(fabric, connection, site=site, output=output, check=check, progress=progress, warn=notify)
+    if not check:
+        found.write()
+    for file in found.files:
+        verb = ("would change" if check else "written") if file.changed else "unchanged"
+        change = f", {file.added:,} added, {file.removed:,} removed" if file.changed else ""
+        notify(f"{file.path}: {verb} ({counted(file.rows, 'row')}{change})")
+    conclude(found.report, where)
+    if check and any(file.changed for file in found.files):
+        raise typer.Exit(ExitCode.FINDINGS)
+
+
 def connected(service: str, url: str | None) -> Dialect:
     """Return the dialect of a service with its token. Raises UsageError, CredentialError; nothing is sent yet."""
     from ailb_gen.deploy.credentials import CredentialError, EnvironmentReference, KeyringReference, SecretCache
@@ -121,7 +166,7 @@ def _show(source: Source, plan: SourcePlan) -> None:
     where = f"{source.dialect.name}, site {source.scope.site}"
     rows = [(kind, *(f"{count:,}" for count in row.values())) for kind, row in plan.counts().items()]
     echo_table(where, ("kind", "create", "update", "delete", "unchanged"), rows)
-    for kind, count in plan.unsupported.items():
+    for kind, count in ((kind, count) for kind, count in plan.unsupported.items() if kind in PLUG_INS):
         typer.echo(f"{source.dialect.name} has no place for {kind} without a plug-in: {count:,} left out.")
     if plan.conflicts:
         echo(("Conflicts: these objects stay as they are", Style.FAIL))

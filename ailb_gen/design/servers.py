@@ -14,7 +14,7 @@ from ailb_gen.design.seats import Seat, StripeKind, host_mtu
 from ailb_gen.intent.models import Fabric
 from ailb_gen.intent.nccl import QUEUE_PAIRS, SOCKET_NAMES
 from ailb_gen.intent.servers import HostPorts, Nic
-from ailb_gen.wording import counted
+from ailb_gen.wording import counted, did_you_mean
 from ailb_gen.yamlio import Path
 
 # Linux keeps at most 16 addresses per interface, the link-local one included (ip-sysctl: max_addresses).
@@ -65,8 +65,18 @@ def environment(fabric: Fabric, kind: StripeKind, rdma: tuple[str, ...], colors:
     return tuple((values | fabric.nccl.environment).items())
 
 
-def _all_named(seat: Seat) -> bool:
-    return all(seat.given.nics.get(number, PLAIN_NIC).port for number in range(len(seat.kind.rails)))
+def _nic_name(seat: Seat, number: int) -> str:
+    return seat.given.nics.get(number, PLAIN_NIC).name or seat.kind.nic.format(i=number)
+
+
+def _named_ports(seat: Seat) -> dict[int, str]:
+    """Return the ports that the intent names, by number of the NIC; a cable is named by the name of the NIC."""
+    ports = {number: nic.port for number, nic in seat.given.nics.items() if nic.port}
+    if cables := seat.given.cables:
+        for number in range(len(seat.kind.rails)):
+            if found := cables.get(_nic_name(seat, number)):
+                ports.setdefault(number, found.port)
+    return ports
 
 
 class ServerBuilder:
@@ -116,6 +126,24 @@ class ServerBuilder:
                     reason = f"the {what} {value} of NIC {number} of {seat.name} is already used by NIC {first}"
                     self.problems.error("duplicate-name", path, reason)
 
+    def _check_cables(self, stripe: StripeSlot, seat: Seat, config: HostConfig) -> None:
+        """Note cables of NICs that the server lacks, to another leaf than that of the rail, or to another port."""
+        nics = {nic.name: (nic, stripe.leaves[nic.rail].name) for nic in config.nics}
+        for name, cable in seat.given.cables.items():
+            path = self.problems.where(seat.levels, "cables", name)
+            if name not in nics:
+                hint = did_you_mean(name, nics) or f"it has {', '.join(nics)}"
+                self.problems.error("unknown-device", path, f"{seat.name} has no NIC {name}", hint)
+                continue
+            nic, leaf = nics[name]
+            port = seat.given.nics.get(nic.index, PLAIN_NIC).port
+            if cable.leaf != leaf:
+                reason = f"{name} of {seat.name} is cabled to {cable.leaf}; on rail {nic.rail} of its stripe is {leaf}"
+                self.problems.error("conflict", (*path, "leaf"), reason, "move the cable, or correct the file")
+            elif port not in (None, cable.port):
+                reason = f"{name} of {seat.name} has port {cable.port} here, and {port} where its NIC is described"
+                self.problems.error("conflict", (*path, "port"), reason)
+
     def _nic(self, number: int, leaf: Slot, seat: Seat, mtu: int) -> HostNic:
         if (leaf.name, number) not in self.tables:
             self.tables[leaf.name, number] = tables(number, self.prefixes[leaf.name], self.fabric)
@@ -125,7 +153,7 @@ class ServerBuilder:
         return HostNic(
             index=number,
             rail=leaf.number - 1,
-            name=given.name or seat.kind.nic.format(i=number),
+            name=_nic_name(seat, number),
             rdma=given.rdma or seat.kind.rdma_name(number),
             mac=given.mac or "",
             mtu=mtu,
@@ -187,7 +215,7 @@ class ServerBuilder:
         """Return the ports of a stripe by row of ports and rail, of servers that do not name all theirs."""
         rows: dict[int, list[Seat]] = defaultdict(list)
         for seat in seated:
-            if not _all_named(seat):
+            if not _named_ports(seat).keys() >= set(range(len(seat.kind.rails))):
                 rows[id(seat.kind.row)].append(seat)
         return {row: self._laid_out(stripe, seats) for row, seats in rows.items()}
 
@@ -205,14 +233,18 @@ class ServerBuilder:
             if not count:
                 continue
             config = self._config(stripe, seat)
-            named = {number: nic.port for number, nic in given.items() if nic.port}
+            named = _named_ports(seat)
+            self._check_cables(stripe, seat, config)
             laid_out = rows.get(id(seat.kind.row))
             ports = []
             for number, (rail, nic) in enumerate(zip(seat.kind.rails, config.nics, strict=True)):
                 leaf = stripe.leaves[rail]
                 path = seat.kind.row_path
                 if number in named:
-                    path = self.problems.where(seat.levels, "nics", number, "port")
+                    key = (
+                        ("nics", number, "port") if given.get(number, PLAIN_NIC).port else ("cables", nic.name, "port")
+                    )
+                    path = self.problems.where(seat.levels, *key)
                     layout = self._layout(leaf.ports, seat.kind.row)
                     use = leaf.ports.explicit(named[number], layout, path, self.problems)
                 elif laid_out is not None:

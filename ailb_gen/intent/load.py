@@ -1,13 +1,17 @@
 """Read `fabric.yaml` and what it refers to into a checked intent."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from functools import partial, reduce
 from hashlib import sha256
+from operator import getitem
 from pathlib import Path as FilePath
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import ValidationError
 
 from ailb_gen.errors import IntentError, Problem
+from ailb_gen.intent.as_built import AS_BUILT
 from ailb_gen.intent.models import UNWRITTEN_STEPS, Fabric
 from ailb_gen.intent.servers_csv import read_servers
 from ailb_gen.textio import read_text, text_problem
@@ -33,41 +37,68 @@ class Intent:
         return Problem(code, self.source.locate(path), dotted(path), reason, hint, severity)
 
 
-def _fill_csv(source: Source, folder: FilePath) -> list[str]:
-    """Replace every `csv:` by the rows of its file; returns the texts that were read, in order."""
-    texts: list[str] = []
-    problems: list[Problem] = []
-    data = source.data
-    stripes = data.get("stripes")
-    holders: list[tuple[Path, Any]] = [(("servers",), data.get("servers"))]
-    if isinstance(stripes, list):
-        holders += [(("stripes", n, "servers"), s.get("servers")) for n, s in enumerate(stripes) if isinstance(s, dict)]
-    for path, group in holders:
-        name = group.get("csv") if isinstance(group, dict) else None
-        if not isinstance(name, str):
-            continue
-        if "list" in group:
+@dataclass(slots=True)
+class _CsvFiles:
+    """The CSV files that a fabric file names: their texts in order, and what is wrong with them.
+
+    Those in `absent` are taken for empty.
+    """
+
+    source: Source
+    folder: FilePath
+    absent: frozenset[str]
+    texts: list[str] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+    def read(self, path: Path, use: Callable[[str, str], None]) -> None:
+        """Hand text and name of the file that is named at `path` on to `use`; notes what is wrong with it."""
+        group = reduce(getitem, path, self.source.data)
+        name, where = group.get("csv") if isinstance(group, dict) else None, (*path, "csv")
+        if not isinstance(name, str) or name in self.absent:
+            return
+        if "list" in group and path[-1] == "servers":
             reason = "give the servers either as a list or as a CSV file"
-            problems.append(Problem("conflict", source.locate((*path, "csv")), dotted((*path, "csv")), reason))
-            continue
+            self.problems.append(Problem("conflict", self.source.locate(where), dotted(where), reason))
+            return
         try:
-            texts.append(read_text(folder / name, name))
-            group["list"] = read_servers(texts[-1], name, path, source)
+            self.texts.append(read_text(self.folder / name, name))
+            use(self.texts[-1], name)
         except IntentError as error:
-            where = (*path, "csv")
-            problems += [
-                Problem(p.code, source.locate(where), dotted(where), f"{name}: {p.reason}", p.hint)
+            self.problems += [
+                Problem(p.code, self.source.locate(where), dotted(where), f"{name}: {p.reason}", p.hint)
                 if p.code in ("unreadable", "too-large")
                 else p
                 for p in error.problems
             ]
-    if problems:
-        raise IntentError(problems)
-    return texts
+
+    def servers(self, path: Path) -> None:
+        """Put the rows of a file of servers under `list`, as if the fabric file listed them."""
+
+        def use(text: str, name: str) -> None:
+            reduce(getitem, path, self.source.data)["list"] = read_servers(text, name, path, self.source)
+
+        self.read(path, use)
+
+    def fill(self) -> None:
+        """Replace every `csv:` by the rows of its file."""
+        data = self.source.data
+        stripes = data.get("stripes")
+        holders: list[Path] = [("servers",)] if "servers" in data else []
+        if isinstance(stripes, list):
+            holders += [
+                ("stripes", n, "servers") for n, s in enumerate(stripes) if isinstance(s, dict) and "servers" in s
+            ]
+        for path in holders:
+            self.servers(path)
+        for key, fill in AS_BUILT.items():
+            if key in data:
+                self.read((key,), partial(fill, self.source))
 
 
-def parse(text: str, file: str, folder: FilePath) -> Intent:
+def parse(text: str, file: str, folder: FilePath, absent: Collection[str] = ()) -> Intent:
     """Check the text of a fabric file; `folder` is where its relative paths start.
+
+    CSV files whose names are in `absent` are not read, as if they were empty.
 
     Raises IntentError with everything that is wrong: first the syntax, then the files referred to, then all
     keys and values at once.
@@ -80,21 +111,17 @@ def parse(text: str, file: str, folder: FilePath) -> Intent:
         raise text_problem(
             file, "wrong-type", "the file must hold a mapping; start with 'name:', 'stripes:', 'spines:'"
         )
-    problems: list[Problem] = []
-    texts: list[str] = []
-    try:
-        texts = _fill_csv(source, folder)
-    except IntentError as error:
-        problems += error.problems
+    files = _CsvFiles(source, folder, frozenset(absent))
+    files.fill()
     try:
         fabric = Fabric.model_validate(source.data)
     except ValidationError as error:
         raise IntentError(
-            [*problems, *(problem(e, source, Fabric, UNWRITTEN_STEPS) for e in distinct(error))], AFTER_VALUES
+            [*files.problems, *(problem(e, source, Fabric, UNWRITTEN_STEPS) for e in distinct(error))], AFTER_VALUES
         ) from error
-    if problems:
-        raise IntentError(problems, AFTER_VALUES)
-    digest = sha256("\0".join([text, *texts]).encode()).hexdigest()
+    if files.problems:
+        raise IntentError(files.problems, AFTER_VALUES)
+    digest = sha256("\0".join([text, *files.texts]).encode()).hexdigest()
     return Intent(fabric, source, digest)
 
 

@@ -14,7 +14,7 @@ from pydantic import (
 from ailb_gen.errors import JunosSyntaxError
 from ailb_gen.intent import nccl as variables
 from ailb_gen.intent.drain import DrainPlan
-from ailb_gen.intent.plans import Addressing, Asns, Bgp, Loopbacks, Management, RouterIds, Tables, Vlans
+from ailb_gen.intent.plans import Addressing, Asns, Bgp, Cabling, Loopbacks, Management, RouterIds, Tables, Vlans
 from ailb_gen.intent.platforms import Profile
 from ailb_gen.intent.scalars import (
     Asn,
@@ -291,6 +291,7 @@ class Fabric(Settings):
     router_ids: RouterIds = RouterIds()
     loopbacks: Loopbacks | None = Field(None, description="IPv6 addresses of lo0, advertised without a color")
     management: Management = Management()
+    cabling: Cabling = Cabling()
     names: Names = Names()
     hosts: Hosts = Hosts()
     nccl: Nccl = Nccl()

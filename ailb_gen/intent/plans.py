@@ -3,7 +3,7 @@
 import re
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
+from pydantic import BeforeValidator, Field, PlainSerializer, PlainValidator, Strict, WithJsonSchema
 
 from ailb_gen.intent.scalars import AsnPlan, AsnRange, Ipv4Address, Ipv4Interface, Ipv4Network, Ipv6Network, parse_cidr
 from ailb_gen.validation import Int, Model, wrong
@@ -19,6 +19,7 @@ def _bits(value: object) -> object:
     raise wrong("bad-range", "must be a 16-bit group of the prefix, 1 to 4, or a range of bits such as '48-55'")
 
 
+CsvFile = Annotated[str, Strict()]
 Field64 = Annotated[
     tuple[int, int],
     PlainValidator(_bits),
@@ -107,3 +108,10 @@ class Management(Model):
     leaves: Ipv4Interface | None = Field(None, description="address of the first leaf, with its prefix length")
     spines: Ipv4Interface | None = Field(None, description="address of the first spine, with its prefix length")
     servers: Ipv4Interface | None = Field(None, description="address of the first server, with its prefix length")
+    csv: CsvFile | None = Field(None, description="addresses of single switches: path relative to the fabric file")
+
+
+class Cabling(Model):
+    """The cables as they are: ports that differ from the layout."""
+
+    csv: CsvFile | None = Field(None, description="path relative to the fabric file; columns as in `cabling.csv`")

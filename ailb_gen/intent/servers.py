@@ -79,12 +79,20 @@ Nics = Annotated[
 ]
 
 
+class NicCable(Model):
+    """Where the cable of a NIC ends."""
+
+    leaf: Name = Field(description="the leaf, which is that of the NIC's rail")
+    port: PortName = Field(description="port on the leaf")
+
+
 class ServerOverride(Model):
     """Settings of one server."""
 
     management: Ipv4Interface | None = Field(None, description="management address with its prefix length")
     mtu: Int | None = Field(None, ge=1280, le=9500, description="MTU of the GPU NICs in bytes")
     nics: Nics = Field({}, description="NICs in order, or single ones by their number: {3: {mac: ...}}")
+    cables: dict[NicName, NicCable] = Field({}, description="name of a NIC -> leaf and port that it is cabled to")
 
 
 class Server(ServerOverride):

@@ -124,7 +124,7 @@ class _Desired:
         yield Record("tag", self.tag.key, {"description": _text(f"Fabric {name}"), "color": TAG_COLOR})
         kinds = ("cable", "interface", "prefix")
         yield Record("custom-field", (COLOR_FIELD,), {"description": "Color of the fabric (ailb-gen)", "kinds": kinds})
-        fields: dict[str, Value] = {"description": "Fabric that ailb-gen made it for", "kinds": ("interface",)}
+        fields: dict[str, Value] = {"description": "Fabric that ailb-gen made it for", "kinds": ("cable", "interface")}
         yield Record("custom-field", (FABRIC_FIELD,), fields)
         yield Record("site", self.site.key)
         for role, color in ROLE_COLORS.items():
@@ -162,7 +162,8 @@ class _Desired:
 
     def _pools(self) -> Iterator[Record]:
         """Yield the networks that others lie in, which the fabric may share with its neighbors."""
-        for pool in (self.design.pool, *self.design.loopback_pools):
+        routers = _around(switch.router_id for switch in self.design.switches)
+        for pool in (self.design.pool, *self.design.loopback_pools, *routers):
             yield Record("prefix", (pool,), {"status": "container", "site": self.site}, shared=True)
         managed = [one.management.address for one in self.design.switches if one.management]
         managed += [server.management for server in self.design.servers if server.management]

@@ -76,8 +76,11 @@ class Dialect(Protocol):
     def name(self) -> str:
         """How the service is called: `NetBox`."""
 
-    def kinds(self) -> frozenset[str]:
-        """Return the kinds of records that the service can hold: of some, plug-ins decide."""
+    def kinds(self) -> Mapping[str, frozenset[str]]:
+        """Return the kinds of records that the service can hold, of some plug-ins decide, and the fields of each.
+
+        Other kinds and fields of a design are not compared and never written.
+        """
 
     def read(self, kinds: Sequence[str], scope: Scope) -> Iterator[Stored]:
         """Yield the stored records of these kinds; several may have the same key."""

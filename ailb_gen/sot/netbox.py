@@ -419,17 +419,18 @@ class NetBox:
     def __repr__(self) -> str:
         return f"NetBox({self._api.base_url!r})"
 
-    def kinds(self) -> frozenset[str]:
+    def kinds(self) -> Mapping[str, frozenset[str]]:
         """Return the kinds of records that this NetBox can hold: BGP sessions need the plug-in netbox-bgp."""
         if self._plugins is None:
             self._check_version()
             found = self._rows("plugins", {})
             self._plugins = frozenset(name for row in found for name in row)
-        return frozenset(ENDPOINTS) - (frozenset() if "bgp" in self._plugins else {"bgp-session"})
+        left_out = () if "bgp" in self._plugins else ("bgp-session",)
+        return {kind: frozenset(KINDS[kind].fields) for kind in ENDPOINTS if kind not in left_out}
 
     def _check_version(self) -> None:
         status = next(self._rows("status", {}))
-        version = str(status.get("netbox-version", ""))
+        version = str(status.get("netbox-version", "")) if isinstance(status, dict) else ""
         if not (found := re.match(r"(\d+)\.(\d+)", version)):
             raise UsageError(f"{self._api.base_url}: no NetBox answers there")
         if (release := tuple(map(int, found.groups()))) < (4, 2):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from ailb_gen.sot.dialect import Change, Stored
 from ailb_gen.sot.records import KINDS, ORDER, Record, Ref, Value
@@ -60,12 +60,12 @@ class SourcePlan:
 def compare(
     desired: Iterable[Record],
     stored: Iterable[Stored],
-    kinds: Collection[str],
+    kinds: Mapping[str, frozenset[str]],
     *,
     delete: bool = False,
     adopt: bool = False,
 ) -> SourcePlan:
-    """Compare desired records with the stored ones; `kinds` are those that the service can hold."""
+    """Compare desired records with the stored ones; `kinds` are those that the service can hold, with their fields."""
     records = sorted(desired, key=lambda record: record.sort_key)
     return _Comparison(records, list(stored), kinds, delete, adopt).plan()
 
@@ -74,9 +74,14 @@ class _Comparison:
     """One comparison."""
 
     def __init__(
-        self, desired: Sequence[Record], stored: Sequence[Stored], kinds: Collection[str], delete: bool, adopt: bool
+        self,
+        desired: Sequence[Record],
+        stored: Sequence[Stored],
+        kinds: Mapping[str, frozenset[str]],
+        delete: bool,
+        adopt: bool,
     ) -> None:
-        self.desired = [record for record in desired if record.kind in kinds]
+        self.desired = [_supported(record, kinds[record.kind]) for record in desired if record.kind in kinds]
         self.unsupported = Counter(record.kind for record in desired if record.kind not in kinds)
         self.delete, self.adopt = delete, adopt
         self.by_ref: dict[Ref, list[Stored]] = defaultdict(list)
@@ -174,6 +179,13 @@ def differences(record: Record, stored: Stored) -> dict[str, Value]:
     """Return the fields of a record that have other values in the service."""
     there = stored.record.fields
     return {name: value for name, value in record.fields.items() if there.get(name) != value}
+
+
+def _supported(record: Record, names: frozenset[str]) -> Record:
+    """Return a record without the fields that the service has no place for."""
+    if record.fields.keys() <= names:
+        return record
+    return replace(record, fields={name: value for name, value in record.fields.items() if name in names})
 
 
 def _only(found: Sequence[Stored]) -> Stored | None:

@@ -124,6 +124,7 @@ BATFISH = Case("validate-batfish", "validate fabric.yaml out --checks batfish --
 BATFISH_CLEAN = Case("batfish-clean", "batfish clean {} --dry-run")
 NO_BATFISH = Case("validate-no-batfish", "validate fabric.yaml out --checks batfish --batfish {}", 3)
 INVENTORY_PUSH = Case("inventory-push", "inventory push netbox fabric.yaml --plan-only --url {}")
+INVENTORY_PULL = Case("inventory-pull", "inventory pull netbox fabric.yaml --check --url {}", 1)
 JUNOS_CHECK = Case("junos-check", "junos check wrong.conf out/switches/spine1.conf --yang {}", 1)
 LINK = "stripe1-leaf1:et-0/0/2"
 NIC = "gpu-s1-1:gpu0_eth"
@@ -150,7 +151,7 @@ IN_LAB = (
 SCHEMA = Case("schema", "schema what-if")
 ALL = (
     *CASES, *LOOKS, *PUSHES, REFUSED, ROLLED_BACK, CONFIRM, *EMULATE, BATFISH,
-    BATFISH_CLEAN, NO_BATFISH, INVENTORY_PUSH, JUNOS_CHECK, SCHEMA,
+    BATFISH_CLEAN, NO_BATFISH, INVENTORY_PUSH, INVENTORY_PULL, JUNOS_CHECK, SCHEMA,
     *IN_LAB,
 )  # fmt: skip
 
@@ -287,6 +288,7 @@ def test_what_is_shown_with_an_inventory(folder: Path, shown: Shown, monkeypatch
     monkeypatch.setenv("NETBOX_TOKEN", "nbt_tests.only")
     with empty_netbox() as url:
         done(INVENTORY_PUSH, folder, shown, url)
+        done(INVENTORY_PULL, folder, shown, url)
 
 
 @pytest.mark.long

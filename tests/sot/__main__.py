@@ -5,10 +5,11 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+from tests.sot.nautobot_service import NAUTOBOT
 from tests.sot.netbox_service import NETBOX
 from tests.sot.services import ServiceError, install, keep, service
 
-KINDS = {kind.name: kind for kind in (NETBOX,)}
+KINDS = {kind.name: kind for kind in (NETBOX, NAUTOBOT)}
 
 
 def main(words: list[str]) -> None:

@@ -1,0 +1,176 @@
+"""Pull facts of a fabric from a source of truth into the files beside its fabric file, and tell conflicts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ailb_gen.errors import IntentError, OutputError, UsageError
+from ailb_gen.progress import Progress, Warn, quiet, unheeded
+
+if TYPE_CHECKING:
+    from ailb_gen.checks.model import Result
+    from ailb_gen.intent.load import Intent
+    from ailb_gen.report.check_report import CheckReport
+    from ailb_gen.sot.dialect import Dialect
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """A file that pulling writes: its rows before and after, how many of those are new and gone; all 0 at first."""
+
+    path: Path
+    content: bytes
+    added: int
+    removed: int
+    rows: int
+
+    @property
+    def changed(self) -> bool:
+        """Whether the file there differs."""
+        return bool(self.added or self.removed)
+
+
+@dataclass(frozen=True, slots=True)
+class PullReport:
+    """The files of a pull, and the conflicts as a report of checks."""
+
+    files: tuple[FileChange, ...]
+    report: CheckReport
+
+    def write(self) -> None:
+        """Write the files that change, each in one step. Raises OutputError."""
+        from ailb_gen.atomic import replace_file
+
+        for file in self.files:
+            if file.changed:
+                try:
+                    replace_file(file.path, file.content)
+                except OSError as error:
+                    reason = f"cannot write {file.path}: {error.strerror or error}"
+                    raise OutputError(f"{reason}; it is as before, files named before it are new") from error
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    """An intent, and those of the pulled files that it was read without: not there yet, or not usable."""
+
+    intent: Intent
+    absent: frozenset[str]
+    unusable: frozenset[str]
+
+
+def pull(
+    fabric: str | Path,
+    dialect: Dialect,
+    *,
+    site: str = "",
+    output: str | Path | None = None,
+    check: bool = False,
+    progress: Progress = quiet,
+    warn: Warn = unheeded,
+) -> PullReport:
+    """Read a site from a source of truth; return the files of servers, switches and cables, and the conflicts.
+
+    Without `output`, the files are beside the fabric file. Nothing is written, neither here nor there. With `check`,
+    the report fails for a warning, too. Raises IntentError, UsageError, SourceError, UnusableError.
+    """
+    from ailb_gen.api.inputs import fabric_file
+    from ailb_gen.design.build import build
+    from ailb_gen.sot.conflicts import Comparison, conflicts
+    from ailb_gen.sot.desired import desired, options_of, scope_of
+    from ailb_gen.sot.pull import CABLING, SERVERS, known_of
+    from ailb_gen.sot.pull import pull as pulled_of
+    from ailb_gen.sot.site import read_site
+
+    path = fabric_file(Path(fabric))
+    folder = path.parent if output is None else Path(output)
+    if not folder.is_dir():
+        raise UsageError(f"{folder}: no such directory; make it first")
+    loaded = _load(path, warn)
+    design = build(loaded.intent)[0]
+    options = options_of(loaded.intent.fabric, site)
+    known = known_of(loaded.intent.fabric, design)
+    there = read_site(dialect, scope_of(design, options), progress)
+    if not known.switches.keys() & there.devices.keys():
+        raise UsageError(
+            f"{there.service} shows no switch of {design.name} in site {options.site}; name the site with --site, and "
+            "check whether it has the devices, and whether the token may see them"
+        )
+    pulled = pulled_of(there, known)
+    files = tuple(_change(folder / name, content, there.service) for name, content in pulled.files(known).items())
+    listed, usable = SERVERS not in loaded.absent | loaded.unusable, CABLING not in loaded.unusable
+    results = conflicts(Comparison(there, known, desired(design, options), pulled, listed, usable))
+    _note_unread(loaded.intent, warn)
+    return PullReport(files, _report(loaded.intent, design.roles, folder, results, check))
+
+
+def _load(path: Path, warn: Warn) -> _Loaded:
+    """Read a fabric file; those of its CSV files that a pull writes may be missing or unusable."""
+    from ailb_gen.design.build import build
+    from ailb_gen.intent.load import parse
+    from ailb_gen.sot.pull import FILES
+    from ailb_gen.textio import read_text
+
+    text = read_text(path, str(path))
+    absent = frozenset(name for name in FILES if not (path.parent / name).exists())
+    unusable: frozenset[str] = frozenset()
+    while True:
+        try:
+            intent = parse(text, str(path), path.parent, absent | unusable)
+            build(intent)
+        except IntentError as error:
+            wrong = {problem.place.file for problem in error.problems if problem.severity == "error"}
+            if not wrong or not wrong <= set(FILES):
+                raise
+            unusable |= wrong
+            for name in sorted(wrong):
+                first = next(problem for problem in error.problems if problem.place.file == name)
+                warn(f"{name} cannot be used, and is compared with nothing: {first}")
+        else:
+            return _Loaded(intent, absent, unusable)
+
+
+def _change(path: Path, content: bytes, service: str) -> FileChange:
+    """Compare a file with its new content. Raises UsageError for a file that would lose all its rows."""
+    from ailb_gen.textio import read_bytes
+
+    old = read_bytes(path, str(path)).splitlines() if path.exists() else []
+    new = content.splitlines()
+    before, after = Counter(old), Counter(new)
+    if len(new) == 1 < len(old):
+        raise UsageError(
+            f"{service} shows nothing for {path}, which has {len(old) - 1:,} rows: the token may see only a part; "
+            "delete the file if nothing is right"
+        )
+    return FileChange(path, content, (after - before).total(), (before - after).total(), len(new) - 1)
+
+
+def _note_unread(intent: Intent, warn: Warn) -> None:
+    """Say which of the files the fabric file does not read."""
+    from ailb_gen.sot.pull import CABLING, SERVERS, SWITCHES
+
+    fabric = intent.fabric
+    keys: Mapping[str, tuple[str, str | None]] = {
+        SERVERS: ("servers", fabric.servers.csv),
+        SWITCHES: ("management", fabric.management.csv),
+        CABLING: ("cabling", fabric.cabling.csv),
+    }
+    unread = [f"{key}: {{csv: {name}}}" for name, (key, csv) in keys.items() if csv != name]
+    if unread:
+        warn(f"{intent.source.file} does not read all of these files; to take facts from them, add {', '.join(unread)}")
+
+
+def _report(
+    intent: Intent, roles: Mapping[str, str], folder: Path, results: tuple[Result, ...], check: bool
+) -> CheckReport:
+    from ailb_gen.checks.model import Run
+    from ailb_gen.report.check_report import CheckReport
+    from ailb_gen.report.verdict import judge
+
+    run = Run(intent.fabric.name, intent.source.file, str(folder), tuple(sorted(roles.items())), results)
+    verdict = judge(run, (), {result.check.id for result in results}, (), "note" if check else "error")
+    return CheckReport(verdict, "inventory pull")

@@ -1,0 +1,248 @@
+"""Pulling: the files of a site, the way back to the same fabric, and what no file may hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from ailb_gen.api.generate import generate
+from ailb_gen.api.pull import PullReport, pull
+from ailb_gen.checks.model import Finding
+from ailb_gen.errors import UsageError
+from ailb_gen.intent.load import load, parse
+from ailb_gen.sot.dialect import SourceError
+from ailb_gen.sot.pull import UnusableError
+from ailb_gen.sot.records import Key, Ref
+from tests.conftest import ROOT
+from tests.sot.store import Store, store_of
+
+EXAMPLES = ROOT / "examples"
+FILES = "management: {csv: switches.csv}\ncabling: {csv: cabling.csv}\n"
+
+
+def with_files(name: str) -> str:
+    """Return the text of an example that takes its servers, addresses and cables from CSV files."""
+    text = (EXAMPLES / name / "fabric.yaml").read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if not line.startswith("servers:")]
+    return "\n".join([*lines, "servers: {csv: servers.csv}", FILES])
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Path:
+    (tmp_path / "fabric.yaml").write_text(with_files("lab"), encoding="utf-8")
+    return tmp_path / "fabric.yaml"
+
+
+@pytest.fixture
+def store() -> Store:
+    return store_of(load(EXAMPLES / "lab" / "fabric.yaml"))
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    """Return the generated files; the digest of the input in the manifest is another: the input is."""
+    files = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
+    content = {name: path.read_bytes() for name, path in files.items()}
+    lines = content["manifest.json"].splitlines(keepends=True)
+    content["manifest.json"] = b"".join(line for line in lines if b"input_sha256" not in line)
+    return content
+
+
+def findings(report: PullReport) -> list[Finding]:
+    return [*report.report.findings]
+
+
+def texts(report: PullReport) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for finding in findings(report):
+        found.setdefault(finding.check, []).append(finding.message)
+    return found
+
+
+def changed(report: PullReport) -> Sequence[str]:
+    return [file.path.name for file in report.files if file.changed]
+
+
+@pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "static"])
+def test_what_was_pushed_comes_back_as_the_same_fabric(name: str, tmp_path: Path) -> None:
+    generate(EXAMPLES / name / "fabric.yaml", tmp_path / "before")
+    (tmp_path / "fabric.yaml").write_text(with_files(name), encoding="utf-8")
+    store = store_of(load(EXAMPLES / name / "fabric.yaml"))
+    first = pull(tmp_path / "fabric.yaml", store)
+    assert findings(first) == []
+    first.write()
+    generate(tmp_path / "fabric.yaml", tmp_path / "after")
+    assert tree(tmp_path / "after") == tree(tmp_path / "before")
+    assert (tmp_path / "cabling.csv").read_bytes() == (tmp_path / "before" / "cabling.csv").read_bytes()
+    again = pull(tmp_path / "fabric.yaml", store)
+    assert (findings(again), changed(again)) == ([], [])
+
+
+def test_addresses_and_macs_come_back(tmp_path: Path) -> None:
+    text = with_files("lab").replace("servers: {csv: servers.csv}\n", "")
+    more = """
+management: {leaves: 192.0.2.11/24, spines: 192.0.2.31/24, servers: 192.0.2.101/24}
+servers:
+  - {name: gpu-s1-2, stripe: 1, nics: [{mac: "a0:88:c2:01:02:01", rdma: mlx5_9}, {name: ens3, port: et-0/0/30}]}
+  - {name: gpu-s1-10, stripe: 1}
+  - {name: gpu-s2-1, stripe: 2}
+"""
+    text = text.replace(FILES, "")
+    source = parse(text + more, "fabric.yaml", tmp_path)
+    (tmp_path / "fabric.yaml").write_text(with_files("lab"), encoding="utf-8")
+    report = pull(tmp_path / "fabric.yaml", store_of(source))
+    assert findings(report) == []
+    report.write()
+    assert (tmp_path / "servers.csv").read_text().splitlines() == [
+        "name,stripe,kind,management,mac0,mac1,port0,port1,rdma0,nic1",
+        "gpu-s1-2,1,,192.0.2.101/24,a0:88:c2:01:02:01,,et-0/0/16,et-0/0/30,mlx5_9,ens3",
+        "gpu-s1-10,1,,192.0.2.102/24,,,et-0/0/17,et-0/0/17,,",
+        "gpu-s2-1,2,,192.0.2.103/24,,,et-0/0/16,et-0/0/16,,",
+    ]
+    assert (tmp_path / "switches.csv").read_text().splitlines()[:2] == [
+        "name,role,management",
+        "stripe1-leaf1,leaf,192.0.2.11/24",
+    ]
+    (tmp_path / "source.yaml").write_text(text + more, encoding="utf-8")
+    generate(tmp_path / "source.yaml", tmp_path / "before")
+    generate(tmp_path / "fabric.yaml", tmp_path / "after")
+    assert tree(tmp_path / "after") == tree(tmp_path / "before")
+
+
+def test_parallel_links_keep_their_numbers(tmp_path: Path) -> None:
+    """The order of rows decides about colors: ports that are the intent's keep their link, then colors decide."""
+    text = with_files("lab").replace("spines: 4", "spines: 2\nlinks_per_spine: 2")
+    (tmp_path / "fabric.yaml").write_text(text, encoding="utf-8")
+    before = parse(text.replace("csv: servers.csv", "count: 2"), "f", tmp_path, {"switches.csv", "cabling.csv"})
+    store = store_of(before)
+    pull(tmp_path / "fabric.yaml", store).write()
+    rows = (tmp_path / "cabling.csv").read_text()
+    key = store.cable_at("stripe1-leaf1", "et-0/0/0")
+    store.move("stripe1-leaf1", "et-0/0/0", "et-0/0/50")
+    moved = store.cable_at("stripe1-leaf1", "et-0/0/50")
+    color = next(row.split(",")[6] for row in rows.splitlines() if row.startswith("stripe1-leaf1,et-0/0/0,"))
+    store.set("cable", moved, color=color)
+    store.set("interface", ("stripe1-leaf1", "et-0/0/50"), speed=400)
+    report = pull(tmp_path / "fabric.yaml", store)
+    assert texts(report)["AILBS06"] == [
+        f"stripe1-leaf1 et-0/0/0 and {key[0]} {key[1]} are not connected: stripe1-leaf1 et-0/0/0 has no cable, "
+        f"{key[0]} {key[1]} goes to stripe1-leaf1 et-0/0/50"
+    ]
+    report.write()
+    assert (tmp_path / "cabling.csv").read_text() == rows.replace("stripe1-leaf1,et-0/0/0,", "stripe1-leaf1,et-0/0/50,")
+
+
+def test_a_new_server_gets_its_row(lab: Path, store: Store) -> None:
+    """Its stripe and its rails are those of the leaves that it is cabled to, whatever its NICs are called."""
+    pull(lab, store).write()
+    store.add_device("gpu-new", owned=False, like="gpu-s2-1")
+    for port, name in (("gpu0_eth", "ens7"), ("gpu1_eth", "ens6")):
+        store.records["interface", ("gpu-new", name)] = store.records.pop(("interface", ("gpu-new", port)))
+        store.put("interface", ("gpu-new", name), {"enabled": True, "device": Ref("device", ("gpu-new",))})
+    store.set("device", ("gpu-new",), context="")
+    for leaf, nic in (("stripe2-leaf2", "ens6"), ("stripe2-leaf1", "ens7")):
+        store.put("interface", (leaf, "et-0/0/33"), {"device": Ref("device", (leaf,)), "enabled": True})
+        store.cable(leaf, "et-0/0/33", "gpu-new", nic)
+    report = pull(lab, store)
+    assert texts(report) == {
+        "AILBS02": [
+            "gpu-new is cabled to stripe2-leaf1 et-0/0/33, stripe2-leaf2 et-0/0/33, and is not in the intent",
+        ]
+    }
+    assert report.report.passed
+    report.write()
+    assert (lab.parent / "servers.csv").read_text().splitlines()[3] == "gpu-new,2,,,,,et-0/0/33,et-0/0/33,ens7,ens6"
+    generate(lab, lab.parent / "build")
+    assert findings(pull(lab, store)) == []
+
+
+@pytest.mark.parametrize(
+    "name", ["../../etc", "=cmd|' /C calc'!A0", "a\nb,1", '"', "{{ 7*7 }}", "$(id)", "<script>", "x" * 300, "a\x1b[2J"]
+)
+def test_hostile_names_are_refused_with_the_object(name: str, lab: Path, store: Store) -> None:
+    store.add_device(name, like="gpu-s1-1")
+    with pytest.raises(UnusableError) as error:
+        pull(lab, store)
+    first, *_, last = str(error.value).splitlines()
+    assert first.startswith("Store, device ") and "is not a usable name" in first and len(first) < 500
+    assert str(error.value).replace("\n", "").isprintable()
+    assert last == "nothing was written; correct these objects there"
+    assert [path.name for path in lab.parent.iterdir()] == ["fabric.yaml"]
+
+
+def test_hostile_values_are_refused_with_the_object(lab: Path, store: Store) -> None:
+    old = store.cable_at("gpu-s1-1", "gpu0_eth")
+    store.remove("cable", *old)
+    store.put("interface", ("gpu-s1-1", "=1+1"), {"device": Ref("device", ("gpu-s1-1",)), "enabled": True})
+    store.remove("interface", "gpu-s1-1", "gpu0_eth")
+    store.cable("gpu-s1-1", "=1+1", "stripe1-leaf1", "et-0/0/16")
+    store.put("mac-address", ("gpu-s1-2", "gpu0_eth", "ff:ff:ff:ff:ff:ff"), {})
+    store.set("device", ("spine1",), primary_ip=Ref("ip-address", ("10.0.0.1\n/24",)))
+    with pytest.raises(UnusableError) as error:
+        pull(lab, store)
+    lines = str(error.value).splitlines()
+    assert [line.partition(": ")[0] for line in lines[:3]] == [
+        "Store, interface gpu-s1-1 =1+1",
+        "Store, MAC address of gpu-s1-2 gpu0_eth",
+        "Store, primary address of spine1",
+    ]
+
+
+def test_names_of_others_do_no_harm(lab: Path, store: Store) -> None:
+    """A device of somebody else at the site may have any name."""
+    store.add_device("Rack PDU #4 =cmd\n<b>", "pdu", owned=False, like="gpu-s1-1")
+    assert findings(pull(lab, store)) == []
+
+
+def test_a_part_of_the_answers_is_an_error(lab: Path, store: Store) -> None:
+    """Devices without interfaces, interfaces without devices, cables at ports that are not shown."""
+    pull(lab, store).write()
+    before = {path: path.read_bytes() for path in lab.parent.glob("*.csv")}
+    cases: dict[str, tuple[str, Callable[[Key], bool]]] = {
+        "hides devices whose interfaces it shows": ("device", lambda key: key[0] == "gpu-s1-1"),
+        "shows devices, but none of their interfaces": ("interface", lambda key: True),
+        r"hides interfaces that have a cable \(spine1": ("interface", lambda key: key[0] == "spine1"),
+    }
+    for message, (kind, hidden) in cases.items():
+        part = Store(row for (of, key), row in store.records.items() if of != kind or not hidden(key))
+        with pytest.raises(SourceError, match=f"Store {message}.*the token may see only a part"):
+            pull(lab, part)
+    with pytest.raises(UsageError, match=r"shows no switch of lab in site other; name the site with --site"):
+        pull(lab, store, site="other")
+    bare = Store(row for (of, _), row in store.records.items() if of != "cable")
+    with pytest.raises(UsageError, match=r"shows nothing for .*cabling\.csv, which has 24 rows"):
+        pull(lab, bare)
+    assert {path: path.read_bytes() for path in lab.parent.glob("*.csv")} == before
+
+
+def test_devices_of_other_sites_stay_there(lab: Path, store: Store) -> None:
+    store.add_device("gpu-far", like="gpu-s1-1", site="elsewhere")
+    report = pull(lab, store)
+    assert findings(report) == [] and b"gpu-far" not in report.files[0].content
+
+
+def test_a_file_that_cannot_be_used_is_pulled_anew(lab: Path, store: Store) -> None:
+    """A cable on the wrong rail stops `generate`; corrected there, the next pull goes on."""
+    pull(lab, store).write()
+    right = (lab.parent / "cabling.csv").read_text()
+    wrong = right.replace("stripe1-leaf1,et-0/0/16,gpu-s1-1", "stripe1-leaf2,et-0/0/40,gpu-s1-1")
+    assert wrong != right
+    (lab.parent / "cabling.csv").write_text(wrong)
+    warnings: list[str] = []
+    report = pull(lab, store, warn=warnings.append)
+    assert warnings[0].startswith("cabling.csv cannot be used, and is compared with nothing: cabling.csv:18:1: error")
+    assert (findings(report), changed(report)) == ([], ["cabling.csv"])
+    report.write()
+    assert (lab.parent / "cabling.csv").read_text() == right
+
+
+def test_a_fabric_file_that_does_not_read_them_is_told(store: Store, tmp_path: Path) -> None:
+    warnings: list[str] = []
+    pull(EXAMPLES / "lab" / "fabric.yaml", store, output=tmp_path, warn=warnings.append)
+    assert warnings == [
+        f"{EXAMPLES / 'lab' / 'fabric.yaml'} does not read all of these files; to take facts from them, add servers: "
+        "{csv: servers.csv}, management: {csv: switches.csv}, cabling: {csv: cabling.csv}"
+    ]
+    with pytest.raises(UsageError, match="no such directory"):
+        pull(EXAMPLES / "lab" / "fabric.yaml", store, output=tmp_path / "none")
