@@ -95,6 +95,8 @@ module = nautobot.core.wsgi:application
 buffer-size = 4096
 die-on-term = true
 need-app = true
+# It closes connections after every answer, and does not say so: a client that uses one again fails at times.
+add-header = Connection: close
 disable-logging = true
 """
 
