@@ -72,6 +72,8 @@ class Nautobot:
         self._bgp = BgpSessions(self._by_id, self._send, self._names)
         self._locks = {kind: threading.Lock() for kind in SERIAL}
         self._were_read: set[str] = set()
+        # Ids of objects without a name of ours.
+        self._nameless: set[Id] = set()
         # The id of the fabric's tag; empty if there is none yet.
         self._tag: Id = ""
 
@@ -143,8 +145,13 @@ class Nautobot:
             page = list(self._rows(place.path, {**query, **full}))
             if kind == "cable":
                 self._learn_ends(page)
+            if kind == "interface":
+                self._check_owners(page)
             for row in page:
-                if row["id"] not in known and (key := place.key(row, self._names)) is not None:
+                key = place.key(row, self._names)
+                if key is None:
+                    self._nameless.add(row["id"])
+                elif row["id"] not in known:
                     known.add(row["id"])
                     self._names.refs[row["id"]] = Ref(kind, key)
                     if kind == "ip-address" and (port := assigned(row, self._names)):
@@ -158,6 +165,15 @@ class Nautobot:
         for row in self._by_id("dcim/interfaces", ids, depth=1):
             device = row["device"] or {}
             self._names.refs[row["id"]] = Ref("interface", (device.get("name") or "", row["name"]))
+
+    def _check_owners(self, ports: Iterable[Row]) -> None:
+        """Check that the devices of ports were read. Raises SourceError."""
+        owners = {row["device"]["id"] for row in ports if row["device"]}
+        if hidden := owners - self._names.refs.keys() - self._nameless:
+            raise SourceError(
+                f"Nautobot hides {len(hidden)} devices whose interfaces it shows: the token may see only a part, or "
+                "something changed meanwhile; check its permissions, and run it again"
+            )
 
     def _by_id(self, path: str, ids: Sequence[Id], name: str = "id", *, depth: int = 0) -> Iterator[Row]:
         """Yield the rows whose field has one of these ids."""

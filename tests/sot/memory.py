@@ -1,6 +1,6 @@
 """A source of truth in memory: the dialect's Protocol with the rules that a real service has."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
 from threading import Lock
 
@@ -21,8 +21,8 @@ class Memory:
         self._next = count(1)
         self._lock = Lock()
 
-    def kinds(self) -> frozenset[str]:
-        return frozenset(KINDS) - self.without
+    def kinds(self) -> Mapping[str, frozenset[str]]:
+        return {kind: frozenset(row.fields) for kind, row in KINDS.items() if kind not in self.without}
 
     def read(self, kinds: Sequence[str], scope: Scope) -> Iterator[Stored]:
         yield from sorted((one for one in self.rows.values() if one.record.kind in kinds), key=lambda one: str(one.id))

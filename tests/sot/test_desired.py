@@ -51,7 +51,7 @@ def test_the_validated_design() -> None:
     found = {one.ref: one for one in desired(compute_design(intent), Options("dc1"))}
     assert Counter(ref.kind for ref in found) == {
         "tag": 2, "custom-field": 2, "site": 1, "manufacturer": 2, "device-role": 3, "device-type": 2, "platform": 2,
-        "rir": 1, "asn": 20, "vlan-group": 2, "vlan": 16, "device": 24, "interface": 228, "prefix": 65,
+        "rir": 1, "asn": 20, "vlan-group": 2, "vlan": 16, "device": 24, "interface": 228, "prefix": 66,
         "ip-address": 84, "cable": 96, "config-context": 1,
     }  # fmt: skip
     switch = found[Ref("device-type", ("Juniper", "QFX5240-64OD"))]

@@ -57,7 +57,7 @@ def test_what_was_pushed_comes_back_as_the_same_fabric(name: str, clean: Running
     assert (findings(again), changed(again)) == ([], [])
 
 
-def edit(netbox: Running) -> Any:  # noqa: ANN401 - pynetbox has no types
+def edit(netbox: Running) -> Any:
     """Return NetBox's API, for people who work there."""
     import pynetbox
 
