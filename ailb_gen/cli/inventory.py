@@ -135,7 +135,7 @@ def pull(
 
 def connected(service: str, url: str | None) -> Dialect:
     """Return the dialect of a service with its token. Raises UsageError, CredentialError; nothing is sent yet."""
-    from ailb_gen.deploy.credentials import EnvironmentReference, KeyringReference, SecretCache
+    from ailb_gen.deploy.credentials import CredentialError, EnvironmentReference, KeyringReference, SecretCache
 
     row = SERVICES[service]
     place = url or os.environ.get(row.url, "")
@@ -143,7 +143,11 @@ def connected(service: str, url: str | None) -> Dialect:
         raise UsageError(f"where is {row.name}? give its URL with --url, in the project file or in {row.url}")
     place = checked_url(place)
     reference = EnvironmentReference(row.token) if row.token in os.environ else KeyringReference(place, KEYRING_USER)
-    return dialect_of(service, place, SecretCache().get(reference).reveal())
+    try:
+        token = SecretCache().get(reference)
+    except CredentialError as error:
+        raise CredentialError(f"{error}; or put the token into {row.token}") from error
+    return dialect_of(service, place, token.reveal())
 
 
 def _approved(yes: bool, as_json: bool, plan: SourcePlan, source: Source) -> bool:

@@ -35,7 +35,7 @@ WHY = {
 
 
 class UnclearError(SourceError):
-    """A request was not answered, or by a gateway: nobody knows whether it was carried out."""
+    """A request was not answered, or by a gateway: it may have been carried out."""
 
 
 class RefusedError(SourceError):

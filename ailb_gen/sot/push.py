@@ -19,7 +19,7 @@ Item = TypeVar("Item")
 # ports of its type, of which so many take the time of one other object.
 BATCH, PORTS = 100, 4
 # Requests at once.
-REQUESTS = 4
+REQUESTS = 8
 # Cables occupy ports, so they go before others come; everything else goes when nothing refers to it any more.
 FIRST_DELETED = ("cable",)
 
