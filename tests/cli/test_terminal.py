@@ -51,6 +51,7 @@ CASES = (
     Case("help-batfish-clean", "batfish clean --help"),
     Case("help-inventory", "inventory --help"),
     Case("help-inventory-push", "inventory push --help"),
+    Case("help-inventory-pull", "inventory pull --help"),
     Case("help-validate", "validate --help"),
     Case("help-deploy", "deploy --help"),
     Case("usage", "validate fabric.yaml", 2),
@@ -123,6 +124,7 @@ EMULATE = (
 BATFISH = Case("validate-batfish", "validate fabric.yaml out --checks batfish --batfish {}")
 BATFISH_CLEAN = Case("batfish-clean", "batfish clean {} --dry-run")
 NO_BATFISH = Case("validate-no-batfish", "validate fabric.yaml out --checks batfish --batfish {}", 3)
+INVENTORY_PULL = Case("inventory-pull", "inventory pull netbox fabric.yaml --url {}", code=2)
 INVENTORY_PUSH = Case("inventory-push", "inventory push netbox fabric.yaml --plan-only --url {}")
 INVENTORY_PULL = Case("inventory-pull", "inventory pull netbox fabric.yaml --check --url {}", 1)
 JUNOS_CHECK = Case("junos-check", "junos check wrong.conf out/switches/spine1.conf --yang {}", 1)
