@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ailb_gen.errors import UsageError
 from ailb_gen.optional import without_extra
-from ailb_gen.sot.dialect import FABRIC_FIELD, TAG, Change, Ids, Scope, SourceError, Stored, fabric_tag
+from ailb_gen.sot.dialect import FABRIC_FIELD, TAG, Ids, RecordChange, SourceError, SourceScope, Stored, fabric_tag
 from ailb_gen.sot.nautobot_bgp import FIELDS as BGP_FIELDS
 from ailb_gen.sot.nautobot_bgp import BgpSessions
 from ailb_gen.sot.nautobot_tables import (
@@ -25,10 +25,10 @@ from ailb_gen.sot.nautobot_tables import (
     Row,
     assigned,
 )
-from ailb_gen.sot.records import KINDS, Id, Record, Ref, Value
+from ailb_gen.sot.records import KINDS, Id, Ref, SourceRecord, Value
 
 if TYPE_CHECKING:
-    from ailb_gen.sot.http import Session
+    from ailb_gen.sot.http import ServiceSession
 
 # Nautobot's own limit; a service with a lower one answers with shorter pages.
 PAGE = 1000
@@ -62,9 +62,9 @@ class Nautobot:
             import pynautobot
         except ImportError as error:
             raise without_extra("inventory", "the package pynautobot is not installed", "nautobot") from error
-        from ailb_gen.sot.http import Session
+        from ailb_gen.sot.http import ServiceSession
 
-        self.session: Session = Session(url, token, CONNECTIONS)
+        self.session: ServiceSession = ServiceSession(url, token, CONNECTIONS)
         self._api = pynautobot.api(url, token=token)
         self._api.http_session = self.session
         self._names = KnownNames()
@@ -103,7 +103,7 @@ class Nautobot:
             raise UsageError(f"{self._api.base_url}: this is Nautobot {version[:20]}; {oldest} or later is needed")
         return dict(status)
 
-    def read(self, kinds: Sequence[str], scope: Scope) -> Iterator[Stored]:
+    def read(self, kinds: Sequence[str], scope: SourceScope) -> Iterator[Stored]:
         """Yield the stored records of these kinds; several may have the same key."""
         known = self.kinds()
         asked = [kind for kind in KINDS if kind in kinds and kind in known]
@@ -124,7 +124,7 @@ class Nautobot:
             for row in rows[kind]:
                 yield self._stored(kind, row, scope, templates)
 
-    def _learn_site(self, scope: Scope) -> None:
+    def _learn_site(self, scope: SourceScope) -> None:
         """Read the id of the site, and the names of statuses."""
         found = list(self._rows("dcim/locations", {"name": scope.site}))
         if len(found) > 1:
@@ -133,7 +133,7 @@ class Nautobot:
         if not self._names.statuses:
             self._names.statuses |= {row["id"]: row["name"] for row in self._rows("extras/statuses", {})}
 
-    def _fetch(self, kind: str, scope: Scope) -> Iterator[Row]:
+    def _fetch(self, kind: str, scope: SourceScope) -> Iterator[Row]:
         """Yield the rows of a kind that have a key, each once, and note their names."""
         place = RESOURCES[kind]
         queries = [*place.queries(scope, self._names.site)]
@@ -180,7 +180,9 @@ class Nautobot:
         for start in range(0, len(ids), IDS):
             yield from self._rows(path, {name: list(ids[start : start + IDS]), "depth": depth})
 
-    def _stored(self, kind: str, row: Row, scope: Scope, templates: Mapping[Id, Sequence[tuple[str, str]]]) -> Stored:
+    def _stored(
+        self, kind: str, row: Row, scope: SourceScope, templates: Mapping[Id, Sequence[tuple[str, str]]]
+    ) -> Stored:
         fields = {name: column.read(row, self._names) for name, column in RESOURCES[kind].fields.items()}
         if kind == "device-type":
             fields["ports"] = tuple(sorted(templates.get(row["id"], ())))
@@ -188,7 +190,7 @@ class Nautobot:
             owned = row["custom_fields"].get(FABRIC_FIELD) == scope.fabric
         else:
             owned = bool(self._tag) and any(one["id"] == self._tag for one in row.get("tags", ()))
-        return Stored(Record(kind, self._names.refs[row["id"]].key, fields), row["id"], owned)
+        return Stored(SourceRecord(kind, self._names.refs[row["id"]].key, fields), row["id"], owned)
 
     def _templates(self, types: Sequence[Row]) -> Mapping[Id, list[tuple[str, str]]]:
         """Return the ports of device types by the type's id: name and type of each."""
@@ -197,7 +199,7 @@ class Nautobot:
             found[row["device_type"]["id"]].append((row["name"], row["type"]["value"]))
         return found
 
-    def create(self, kind: str, records: Sequence[Record], ids: Ids, scope: Scope) -> list[Id]:
+    def create(self, kind: str, records: Sequence[SourceRecord], ids: Ids, scope: SourceScope) -> list[Id]:
         """Create records of one kind in one request, with the tags of the fabric; return their ids in order."""
         with self._alone(kind):
             if kind == "bgp-session":
@@ -240,10 +242,10 @@ class Nautobot:
         if not any(True for _ in self._rows("dcim/location-types", {"name": SITE_TYPE})):
             self._send("post", "dcim/location-types", [{"name": SITE_TYPE, "content_types": list(SITE_TYPES)}])
 
-    def _ours(self, ids: Ids, scope: Scope) -> list[Id]:
+    def _ours(self, ids: Ids, scope: SourceScope) -> list[Id]:
         return [ids[Ref("tag", (name,))] for name in (TAG, fabric_tag(scope.fabric))]
 
-    def _owning(self, kind: str, ids: Ids, scope: Scope, tags: Sequence[Id], fields: Row) -> Row:
+    def _owning(self, kind: str, ids: Ids, scope: SourceScope, tags: Sequence[Id], fields: Row) -> Row:
         """Return what makes an object ours: its tags, with those that it has already, or a custom field."""
         if kind in UNTAGGED:
             return {}
@@ -266,7 +268,7 @@ class Nautobot:
         if bodies:
             self._send("post", ASSIGNMENTS, bodies)
 
-    def update(self, kind: str, changes: Sequence[Change], ids: Ids, scope: Scope) -> None:
+    def update(self, kind: str, changes: Sequence[RecordChange], ids: Ids, scope: SourceScope) -> None:
         """Set fields of stored records of one kind in one request; other fields and tags stay."""
         with self._alone(kind):
             if kind == "bgp-session":
@@ -289,7 +291,7 @@ class Nautobot:
         if kind == "ip-address":
             self._reassign([change for change in changes if "interface" in change.fields], ids)
 
-    def _reassign(self, changes: Sequence[Change], ids: Ids) -> None:
+    def _reassign(self, changes: Sequence[RecordChange], ids: Ids) -> None:
         """Move addresses to other interfaces."""
         numbers = [change.stored.id for change in changes]
         old = [{"id": row["id"]} for row in self._by_id(ASSIGNMENTS, numbers, "ip_address")]

@@ -11,11 +11,21 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ailb_gen.errors import UsageError
 from ailb_gen.optional import without_extra
-from ailb_gen.sot.dialect import COLOR_FIELD, FABRIC_FIELD, TAG, Change, Ids, Scope, SourceError, Stored, fabric_tag
-from ailb_gen.sot.records import KINDS, Id, Key, Record, Ref, Value, cable_key
+from ailb_gen.sot.dialect import (
+    COLOR_FIELD,
+    FABRIC_FIELD,
+    TAG,
+    Ids,
+    RecordChange,
+    SourceError,
+    SourceScope,
+    Stored,
+    fabric_tag,
+)
+from ailb_gen.sot.records import KINDS, Id, Key, Ref, SourceRecord, Value, cable_key
 
 if TYPE_CHECKING:
-    from ailb_gen.sot.http import Session
+    from ailb_gen.sot.http import ServiceSession
 
 # JSON of the service.
 Row: TypeAlias = dict[str, Any]
@@ -43,7 +53,7 @@ def slug(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class ApiField:
     """A field both ways: the neutral value of a row, and what a body gets for a value.
 
     `api`: the names of the fields in NetBox.
@@ -54,34 +64,34 @@ class Field:
     write: Callable[[Value, Ids], Row]
 
 
-def _plain(name: str, empty: Value = "") -> Field:
+def _plain(name: str, empty: Value = "") -> ApiField:
     """Return a field whose values are the same on both sides; `empty` stands for null."""
-    return Field((name,), lambda row: empty if row[name] is None else row[name], lambda value, ids: {name: value})
+    return ApiField((name,), lambda row: empty if row[name] is None else row[name], lambda value, ids: {name: value})
 
 
-def _choice(name: str) -> Field:
-    return Field((name,), lambda row: row[name]["value"] if row[name] else "", lambda value, ids: {name: value})
+def _choice(name: str) -> ApiField:
+    return ApiField((name,), lambda row: row[name]["value"] if row[name] else "", lambda value, ids: {name: value})
 
 
-def _number(name: str, factor: int = 1) -> Field:
+def _number(name: str, factor: int = 1) -> ApiField:
     """Return a field of numbers; null stands for none, and `factor` of theirs are one of ours."""
-    return Field(
+    return ApiField(
         (name,),
         lambda row: row[name] and row[name] // factor,
         lambda value, ids: {name: value * factor if isinstance(value, int) and value else None},
     )
 
 
-def _ref(kind: str, name: str, key: Callable[[Row], Key]) -> Field:
+def _ref(kind: str, name: str, key: Callable[[Row], Key]) -> ApiField:
     """Return a field that refers to an object; `key` makes the key of its nested form."""
-    return Field(
+    return ApiField(
         (name,),
         lambda row: Ref(kind, key(row[name])) if row[name] else None,
         lambda value, ids: {name: ids[value] if isinstance(value, Ref) else None},
     )
 
 
-def _named(kind: str, name: str) -> Field:
+def _named(kind: str, name: str) -> ApiField:
     return _ref(kind, name, lambda nested: (nested["name"],))
 
 
@@ -89,12 +99,12 @@ def _site(row: Row) -> Value:
     return Ref("site", (row["scope"]["name"],)) if row["scope_type"] == "dcim.site" and row["scope"] else None
 
 
-SCOPED = Field(
+SCOPED = ApiField(
     ("scope_type", "scope_id", "scope"),
     _site,
     lambda value, ids: {"scope_type": "dcim.site", "scope_id": ids[value]} if isinstance(value, Ref) else {},
 )
-COLOR = Field(
+COLOR = ApiField(
     ("custom_fields",),
     lambda row: row["custom_fields"].get(COLOR_FIELD) or "",
     lambda value, ids: {"custom_fields": {COLOR_FIELD: value or None}},
@@ -105,9 +115,9 @@ def _text(data: object) -> str:
     return "" if data is None else json.dumps(data, sort_keys=True, ensure_ascii=False)
 
 
-def _json(name: str) -> Field:
+def _json(name: str) -> ApiField:
     """JSON of free form; no text is null."""
-    return Field(
+    return ApiField(
         (name,),
         lambda row: _text(row[name]),
         lambda value, ids: {name: json.loads(value) if isinstance(value, str) and value else None},
@@ -147,7 +157,7 @@ def _write_assigned(value: Value, ids: Ids) -> Row:
     }
 
 
-ASSIGNED = Field(("assigned_object_type", "assigned_object_id", "assigned_object"), _assigned, _write_assigned)
+ASSIGNED = ApiField(("assigned_object_type", "assigned_object_id", "assigned_object"), _assigned, _write_assigned)
 
 
 def _ends(row: Row) -> tuple[Ref, ...]:
@@ -166,12 +176,12 @@ def _write_cable_color(value: Value, ids: Ids) -> Row:
     return {**COLOR.write(value, ids), "color": PALETTE.get(str(value).lower(), "")}
 
 
-NAME = Field(("name",), lambda row: row["name"] or "", lambda value, ids: {"name": value})
+NAME = ApiField(("name",), lambda row: row["name"] or "", lambda value, ids: {"name": value})
 DESCRIPTION = _plain("description")
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
+class NetBoxEndpoint:
     """Where a kind is: its path, its fields, the key of a row, what its key says in a body, and which rows are read.
 
     `queries` get the scope and the id of its site; each gives rows. `key` is None for a row that no key can name.
@@ -179,8 +189,8 @@ class Endpoint:
     """
 
     path: str
-    fields: Mapping[str, Field]
-    queries: Callable[[Scope, Id], Sequence[Row]]
+    fields: Mapping[str, ApiField]
+    queries: Callable[[SourceScope, Id], Sequence[Row]]
     key: Callable[[Row], Key | None] = lambda row: (row["name"],) if row["name"] else None
     key_fields: tuple[str, ...] = ("name",)
     body: Callable[[Key, Ids], Row] = lambda key, ids: {"name": key[0], "slug": slug(key[0])}
@@ -193,15 +203,15 @@ class Endpoint:
         return ",".join(sorted(names | ({"tags"} if self.tagged else set())))
 
 
-def _everything(scope: Scope, site: Id) -> Sequence[Row]:
+def _everything(scope: SourceScope, site: Id) -> Sequence[Row]:
     return ({},)
 
 
-def _of_site(scope: Scope, site: Id) -> Sequence[Row]:
+def _of_site(scope: SourceScope, site: Id) -> Sequence[Row]:
     return ({"site_id": site},) if site else ()
 
 
-def _tag_names(scope: Scope, site: Id) -> Sequence[Row]:
+def _tag_names(scope: SourceScope, site: Id) -> Sequence[Row]:
     return ({"name": [TAG, fabric_tag(scope.fabric)]},)
 
 
@@ -216,13 +226,15 @@ def _vlan_of(row: Row) -> Key:
     return ((row["group"] or {}).get("name", ""), str(row["vid"]))
 
 
-ENDPOINTS: dict[str, Endpoint] = {
-    "tag": Endpoint("extras/tags", {"description": DESCRIPTION, "color": _plain("color")}, _tag_names, tagged=False),
-    "custom-field": Endpoint(
+ENDPOINTS: dict[str, NetBoxEndpoint] = {
+    "tag": NetBoxEndpoint(
+        "extras/tags", {"description": DESCRIPTION, "color": _plain("color")}, _tag_names, tagged=False
+    ),
+    "custom-field": NetBoxEndpoint(
         "extras/custom-fields",
         {
             "description": DESCRIPTION,
-            "kinds": Field(
+            "kinds": ApiField(
                 ("object_types",),
                 lambda row: tuple(sorted(KINDS_OF_TYPES.get(one, one) for one in row["object_types"])),
                 lambda value, ids: (
@@ -234,10 +246,10 @@ ENDPOINTS: dict[str, Endpoint] = {
         body=lambda key, ids: {"name": key[0], "type": "text"},
         tagged=False,
     ),
-    "site": Endpoint("dcim/sites", {}, lambda scope, site: ({"name": scope.site},)),
-    "manufacturer": Endpoint("dcim/manufacturers", {}, _everything),
-    "device-role": Endpoint("dcim/device-roles", {"color": _plain("color")}, _everything),
-    "device-type": Endpoint(
+    "site": NetBoxEndpoint("dcim/sites", {}, lambda scope, site: ({"name": scope.site},)),
+    "manufacturer": NetBoxEndpoint("dcim/manufacturers", {}, _everything),
+    "device-role": NetBoxEndpoint("dcim/device-roles", {"color": _plain("color")}, _everything),
+    "device-type": NetBoxEndpoint(
         "dcim/device-types",
         {"manufacturer": _named("manufacturer", "manufacturer")},
         lambda scope, site: ({"model": list(scope.models)} if scope.models else {},),
@@ -245,11 +257,11 @@ ENDPOINTS: dict[str, Endpoint] = {
         key_fields=("manufacturer", "model"),
         body=lambda key, ids: {"model": key[1], "slug": slug(" ".join(key))},
     ),
-    "platform": Endpoint("dcim/platforms", {"manufacturer": _named("manufacturer", "manufacturer")}, _everything),
-    "rir": Endpoint(
+    "platform": NetBoxEndpoint("dcim/platforms", {"manufacturer": _named("manufacturer", "manufacturer")}, _everything),
+    "rir": NetBoxEndpoint(
         "ipam/rirs", {}, _everything, body=lambda key, ids: {"name": key[0], "slug": slug(key[0]), "is_private": True}
     ),
-    "asn": Endpoint(
+    "asn": NetBoxEndpoint(
         "ipam/asns",
         {"rir": _named("rir", "rir"), "description": DESCRIPTION},
         lambda scope, site: [{"asn__gte": first, "asn__lte": last} for first, last in scope.asns],
@@ -257,8 +269,10 @@ ENDPOINTS: dict[str, Endpoint] = {
         key_fields=("asn",),
         body=lambda key, ids: {"asn": int(key[0])},
     ),
-    "vlan-group": Endpoint("ipam/vlan-groups", {"site": SCOPED}, lambda scope, site: ({"site": site},) if site else ()),
-    "vlan": Endpoint(
+    "vlan-group": NetBoxEndpoint(
+        "ipam/vlan-groups", {"site": SCOPED}, lambda scope, site: ({"site": site},) if site else ()
+    ),
+    "vlan": NetBoxEndpoint(
         "ipam/vlans",
         {
             "group": _named("vlan-group", "group"),
@@ -271,7 +285,7 @@ ENDPOINTS: dict[str, Endpoint] = {
         key_fields=("vid", "group"),
         body=lambda key, ids: {"vid": int(key[1])},
     ),
-    "device": Endpoint(
+    "device": NetBoxEndpoint(
         "dcim/devices",
         {
             "site": _named("site", "site"),
@@ -282,12 +296,12 @@ ENDPOINTS: dict[str, Endpoint] = {
             "platform": _named("platform", "platform"),
             "status": _choice("status"),
             "context": _json("local_context_data"),
-            "primary_ip": Field(("primary_ip4", "primary_ip6"), _primary, _write_primary),
+            "primary_ip": ApiField(("primary_ip4", "primary_ip6"), _primary, _write_primary),
         },
         _of_site,
         body=lambda key, ids: {"name": key[0]},
     ),
-    "interface": Endpoint(
+    "interface": NetBoxEndpoint(
         "dcim/interfaces",
         {
             "device": _named("device", "device"),
@@ -300,7 +314,7 @@ ENDPOINTS: dict[str, Endpoint] = {
             "color": COLOR,
             "mode": _choice("mode"),
             "vlan": _ref("vlan", "untagged_vlan", lambda nested: ("", str(nested["vid"]))),
-            "primary_mac": Field(
+            "primary_mac": ApiField(
                 ("primary_mac_address",),
                 _primary_mac,
                 lambda value, ids: {"primary_mac_address": ids[value] if isinstance(value, Ref) else None},
@@ -311,7 +325,7 @@ ENDPOINTS: dict[str, Endpoint] = {
         key_fields=("device", "name"),
         body=lambda key, ids: {"name": key[1]},
     ),
-    "mac-address": Endpoint(
+    "mac-address": NetBoxEndpoint(
         "dcim/mac-addresses",
         {"interface": ASSIGNED},
         # What interfaces of the site have is read with the interfaces.
@@ -320,7 +334,7 @@ ENDPOINTS: dict[str, Endpoint] = {
         key_fields=("mac_address",),
         body=lambda key, ids: {"mac_address": key[2]},
     ),
-    "prefix": Endpoint(
+    "prefix": NetBoxEndpoint(
         "ipam/prefixes",
         {
             "site": SCOPED,
@@ -334,7 +348,7 @@ ENDPOINTS: dict[str, Endpoint] = {
         key_fields=("prefix",),
         body=lambda key, ids: {"prefix": key[0]},
     ),
-    "ip-address": Endpoint(
+    "ip-address": NetBoxEndpoint(
         "ipam/ip-addresses",
         {"interface": ASSIGNED, "description": DESCRIPTION},
         lambda scope, site: ({"parent": list(scope.networks), "vrf_id": "null"},) if scope.networks else (),
@@ -342,19 +356,19 @@ ENDPOINTS: dict[str, Endpoint] = {
         key_fields=("address",),
         body=lambda key, ids: {"address": key[0]},
     ),
-    "cable": Endpoint(
+    "cable": NetBoxEndpoint(
         "dcim/cables",
         {
-            "ends": Field(("a_terminations", "b_terminations"), _ends, _write_ends),
+            "ends": ApiField(("a_terminations", "b_terminations"), _ends, _write_ends),
             "status": _choice("status"),
-            "color": Field((*COLOR.api, "color"), COLOR.read, _write_cable_color),
+            "color": ApiField((*COLOR.api, "color"), COLOR.read, _write_cable_color),
         },
         _of_site,
         key=_cable_of,
         key_fields=(),
         body=lambda key, ids: {},
     ),
-    "bgp-session": Endpoint(
+    "bgp-session": NetBoxEndpoint(
         "plugins/bgp/session",
         {
             "device": _named("device", "device"),
@@ -371,13 +385,13 @@ ENDPOINTS: dict[str, Endpoint] = {
         key_fields=("device", "name"),
         body=lambda key, ids: {"name": key[1]},
     ),
-    "config-context": Endpoint(
+    "config-context": NetBoxEndpoint(
         "extras/config-contexts",
         {
             "description": DESCRIPTION,
             "data": _json("data"),
             # The tags of a context are those of the devices that it holds for.
-            "tag": Field(
+            "tag": ApiField(
                 ("tags",),
                 lambda row: Ref("tag", (row["tags"][0],)) if len(row["tags"]) == 1 else None,
                 lambda value, ids: {"tags": [slug(value.key[0])]} if isinstance(value, Ref) else {},
@@ -404,9 +418,9 @@ class NetBox:
             import pynetbox
         except ImportError as error:
             raise without_extra("inventory", "the package pynetbox is not installed", "netbox") from error
-        from ailb_gen.sot.http import Session
+        from ailb_gen.sot.http import ServiceSession
 
-        self.session: Session = Session(url, token, CONNECTIONS)
+        self.session: ServiceSession = ServiceSession(url, token, CONNECTIONS)
         # Tokens of version 2 are sent in another way, which pynetbox knows.
         self._api = pynetbox.api(url, token=token)
         self._api.http_session = self.session
@@ -429,7 +443,7 @@ class NetBox:
         return {kind: frozenset(KINDS[kind].fields) for kind in ENDPOINTS if kind not in left_out}
 
     def _check_version(self) -> None:
-        status = next(self._rows("status", {}))
+        status: object = next(self._rows("status", {}))
         version = str(status.get("netbox-version", "")) if isinstance(status, dict) else ""
         if not (found := re.match(r"(\d+)\.(\d+)", version)):
             raise UsageError(f"{self._api.base_url}: no NetBox answers there")
@@ -437,7 +451,7 @@ class NetBox:
             raise UsageError(f"{self._api.base_url}: this is NetBox {version[:20]}; 4.2 or later is needed")
         self._cursors = release >= (4, 6)
 
-    def read(self, kinds: Sequence[str], scope: Scope) -> Iterator[Stored]:
+    def read(self, kinds: Sequence[str], scope: SourceScope) -> Iterator[Stored]:
         """Yield the stored records of these kinds; several may have the same key."""
         known = self.kinds()
         site = next((row["id"] for row in self._rows("dcim/sites", {"name": scope.site, "fields": "id"})), 0)
@@ -451,7 +465,7 @@ class NetBox:
             everything = kind in UNTAGGED or kind in MARKED or {} in queries
             yield from self._read(kind, scope, [*queries, *([] if everything else tags)])
 
-    def _read(self, kind: str, scope: Scope, queries: Sequence[Row]) -> Iterator[Stored]:
+    def _read(self, kind: str, scope: SourceScope, queries: Sequence[Row]) -> Iterator[Stored]:
         place = ENDPOINTS[kind]
         fields = place.api + (",mac_addresses" if kind == "interface" else "")
         macs: list[tuple[Id, Key]] = []
@@ -465,7 +479,7 @@ class NetBox:
             values = {name: self._resolved(row, field) for name, field in place.fields.items()}
             if kind == "device-type":
                 values["ports"] = tuple(sorted(templates.get(row["id"], ())))
-            record = Record(kind, key, values)
+            record = SourceRecord(kind, key, values)
             if kind == "vlan":
                 self._vlans[row["id"]] = record.ref
             yield Stored(record, row["id"], _owned(kind, row, scope))
@@ -474,7 +488,7 @@ class NetBox:
         if kind == "mac-address":
             yield from self._other_macs(known)
 
-    def _resolved(self, row: Row, field: Field) -> Value:
+    def _resolved(self, row: Row, field: ApiField) -> Value:
         """Return a value; a nested VLAN does not say its group."""
         value = field.read(row)
         if isinstance(value, Ref) and value.kind == "vlan":
@@ -485,9 +499,9 @@ class NetBox:
         """Yield the MAC addresses that interfaces have and that are not ours: they were read with the interfaces."""
         for number, key in self._macs:
             if number not in known:
-                yield Stored(Record("mac-address", key, {"interface": Ref("interface", key[:2])}), number, False)
+                yield Stored(SourceRecord("mac-address", key, {"interface": Ref("interface", key[:2])}), number, False)
 
-    def _templates(self, scope: Scope) -> Mapping[Id, list[tuple[str, str]]]:
+    def _templates(self, scope: SourceScope) -> Mapping[Id, list[tuple[str, str]]]:
         """Return the ports of device types by the type's id: name and type of each."""
         types = {"model": list(scope.models)} if scope.models else {}
         found: dict[Id, list[tuple[str, str]]] = {
@@ -500,7 +514,7 @@ class NetBox:
                     found.setdefault(row["device_type"]["id"], []).append((row["name"], row["type"]["value"]))
         return found
 
-    def create(self, kind: str, records: Sequence[Record], ids: Ids, scope: Scope) -> list[Id]:
+    def create(self, kind: str, records: Sequence[SourceRecord], ids: Ids, scope: SourceScope) -> list[Id]:
         """Create records of one kind in one request, with the tags of the fabric; return their ids in order."""
         late = KINDS[kind].late
         bodies = []
@@ -521,7 +535,7 @@ class NetBox:
             self._vlans |= {number: record.ref for number, record in zip(made, records, strict=True)}
         return made
 
-    def _owning(self, kind: str, ids: Ids, scope: Scope, tags: Sequence[Id], fields: Row) -> Row:
+    def _owning(self, kind: str, ids: Ids, scope: SourceScope, tags: Sequence[Id], fields: Row) -> Row:
         """Return what makes an object ours: its tags, with those that it has already, or a custom field."""
         if kind in UNTAGGED:
             return {}
@@ -539,7 +553,7 @@ class NetBox:
         if bodies:
             self._call(TEMPLATES, {}, lambda request: request.post(bodies))
 
-    def update(self, kind: str, changes: Sequence[Change], ids: Ids, scope: Scope) -> None:
+    def update(self, kind: str, changes: Sequence[RecordChange], ids: Ids, scope: SourceScope) -> None:
         """Set fields of stored records of one kind in one request; other fields and tags stay."""
         bodies = []
         tags = self._tags_of(kind, [change.stored.id for change in changes if change.adopt])
@@ -594,7 +608,7 @@ class NetBox:
             raise SourceError(f"{request.base}: the answer is not JSON: is a NetBox there?") from error
 
 
-def _owned(kind: str, row: Row, scope: Scope) -> bool:
+def _owned(kind: str, row: Row, scope: SourceScope) -> bool:
     """Return whether an object is the fabric's: the tags of a context are slugs, those of others objects."""
     if kind in MARKED:
         return bool(row["custom_fields"].get(FABRIC_FIELD) == scope.fabric)

@@ -17,9 +17,9 @@ import pytest
 
 from ailb_gen.api.inventory import source_of_truth
 from ailb_gen.errors import UsageError
-from ailb_gen.sot.dialect import Scope, SourceError
+from ailb_gen.sot.dialect import SourceError, SourceScope
 from ailb_gen.sot.nautobot import PAGE, Nautobot
-from ailb_gen.sot.push import Source, push
+from ailb_gen.sot.push import SourceOfTruth, push
 from ailb_gen.sot.records import Ref
 from tests.sot.services import Running
 from tests.sot.test_pull import EXAMPLES
@@ -103,7 +103,7 @@ def test_interfaces_of_hidden_devices_are_an_error() -> None:
     }
     dialect = answered(lambda path, query: answers.get(path, page(0, [])))
     with pytest.raises(SourceError, match="Nautobot hides 1 devices whose interfaces it shows"):
-        list(dialect.read(("interface",), Scope("pod", "pod")))
+        list(dialect.read(("interface",), SourceScope("pod", "pod")))
 
 
 def test_the_token_is_not_in_the_representation() -> None:
@@ -130,11 +130,11 @@ def client(nautobot: Running) -> Any:
     return pynautobot.api(nautobot.url, token=nautobot.token)
 
 
-def source(nautobot: Running, *, adopt: bool = False, delete: bool = False) -> Source:
+def source(nautobot: Running, *, adopt: bool = False, delete: bool = False) -> SourceOfTruth:
     return source_of_truth(FABRIC, Nautobot(nautobot.url, nautobot.token), adopt=adopt, delete=delete)
 
 
-def methods(of: Source) -> set[str]:
+def methods(of: SourceOfTruth) -> set[str]:
     """Return the methods of all requests."""
     assert isinstance(of.dialect, Nautobot)
     return set(of.dialect.session.counts)

@@ -7,16 +7,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ailb_gen.sot.desired import desired, options_of, scope_of
-from ailb_gen.sot.dialect import Scope, Stored
+from ailb_gen.sot.dialect import SourceScope, Stored
 from ailb_gen.sot.plan import compare
-from ailb_gen.sot.records import KINDS, Record, Ref
+from ailb_gen.sot.records import KINDS, Ref, SourceRecord
 from tests.conftest import SMALL, design_of, examples, intent_of
 
-SITE = Record("site", ("pod1",))
+SITE = SourceRecord("site", ("pod1",))
 
 
 @cache
-def small() -> tuple[tuple[Record, ...], Scope]:
+def small() -> tuple[tuple[SourceRecord, ...], SourceScope]:
     """Return the records of a small fabric, and its scope."""
     options = options_of(intent_of(SMALL).fabric)
     return desired(design_of(SMALL), options), scope_of(design_of(SMALL), options)
@@ -26,27 +26,27 @@ def small() -> tuple[tuple[Record, ...], Scope]:
 FIELDS = {kind: frozenset(row.fields) for kind, row in KINDS.items()}
 
 
-def stored(*records: Record, owned: bool = True) -> list[Stored]:
+def stored(*records: SourceRecord, owned: bool = True) -> list[Stored]:
     """Return records as a service has them."""
     return [Stored(record, number, owned) for number, record in enumerate(records, 1)]
 
 
-def vlan(number: int, name: str) -> Record:
+def vlan(number: int, name: str) -> SourceRecord:
     """Return a VLAN without a group record."""
-    return Record("vlan", ("g", str(number)), {"name": name})
+    return SourceRecord("vlan", ("g", str(number)), {"name": name})
 
 
 def test_only_differing_fields_of_owned_objects_are_updated() -> None:
-    there = Record("vlan", ("g", "2"), {"name": "old", "description": "theirs"})
+    there = SourceRecord("vlan", ("g", "2"), {"name": "old", "description": "theirs"})
     plan = compare([vlan(2, "new")], stored(there), FIELDS)
     assert [(change.stored.record, dict(change.fields)) for change in plan.updates] == [(there, {"name": "new"})]
     assert not compare([vlan(2, "old")], stored(there), FIELDS).writes
 
 
 def test_foreign_objects_are_conflicts_and_what_needs_them_waits() -> None:
-    port = Record("interface", ("leaf1", "lo0"), {"device": Ref("device", ("leaf1",))})
-    address = Record("ip-address", ("192.0.2.1/32",), {"interface": port.ref})
-    leaf = Record("device", ("leaf1",), {"status": "active"})
+    port = SourceRecord("interface", ("leaf1", "lo0"), {"device": Ref("device", ("leaf1",))})
+    address = SourceRecord("ip-address", ("192.0.2.1/32",), {"interface": port.ref})
+    leaf = SourceRecord("device", ("leaf1",), {"status": "active"})
     plan = compare([leaf, port, address, vlan(2, "a")], stored(leaf, owned=False), FIELDS)
     (conflict,) = plan.conflicts
     assert (conflict.ref, conflict.waiting) == (leaf.ref, 2)
@@ -62,26 +62,26 @@ def test_adopted_objects_get_our_fields() -> None:
 
 
 def test_shared_objects_are_used_as_they_are() -> None:
-    role = Record("device-role", ("leaf",), {"color": "ffffff"})
+    role = SourceRecord("device-role", ("leaf",), {"color": "ffffff"})
     for owned in (True, False):
         assert not compare(
-            [Record("device-role", ("leaf",), {"color": "000000"})], stored(role, owned=owned), FIELDS
+            [SourceRecord("device-role", ("leaf",), {"color": "000000"})], stored(role, owned=owned), FIELDS
         ).writes
     assert not compare([], stored(role), FIELDS, delete=True).deletes
 
 
 def test_ports_of_our_own_device_type_are_completed() -> None:
-    ours = Record("device-type", ("Juniper", "X"), {"ports": (("et-0/0/0", "other"), ("et-0/0/1", "other"))})
-    half = Record("device-type", ("Juniper", "X"), {"ports": (("et-0/0/0", "400gbase-x-osfp"),)})
+    ours = SourceRecord("device-type", ("Juniper", "X"), {"ports": (("et-0/0/0", "other"), ("et-0/0/1", "other"))})
+    half = SourceRecord("device-type", ("Juniper", "X"), {"ports": (("et-0/0/0", "400gbase-x-osfp"),)})
     (change,) = compare([ours], stored(half), FIELDS).updates
     assert change.fields == {"ports": (("et-0/0/1", "other"),)}
     assert not compare([ours], stored(half, owned=False), FIELDS).writes
 
 
 def test_parts_of_our_devices_need_no_mark_of_their_own() -> None:
-    leaf = Record("device", ("leaf1",), {"status": "active"})
-    port = Record("interface", ("leaf1", "et-0/0/0"), {"device": leaf.ref, "mtu": 9216})
-    there = [*stored(leaf), Stored(Record("interface", port.key, {"device": leaf.ref, "mtu": None}), 9, False)]
+    leaf = SourceRecord("device", ("leaf1",), {"status": "active"})
+    port = SourceRecord("interface", ("leaf1", "et-0/0/0"), {"device": leaf.ref, "mtu": 9216})
+    there = [*stored(leaf), Stored(SourceRecord("interface", port.key, {"device": leaf.ref, "mtu": None}), 9, False)]
     (change,) = compare([leaf, port], there, FIELDS).updates
     assert change.adopt
     assert not compare([leaf], there, FIELDS, delete=True).deletes
@@ -101,9 +101,9 @@ def test_two_objects_of_one_name_are_a_conflict_unless_one_is_ours() -> None:
 
 
 def test_a_cable_waits_for_a_free_port() -> None:
-    def cable(*key: str) -> Record:
+    def cable(*key: str) -> SourceRecord:
         ends = (Ref("interface", key[:2]), Ref("interface", key[2:]))
-        return Record("cable", key, {"ends": ends, "status": "connected"})
+        return SourceRecord("cable", key, {"ends": ends, "status": "connected"})
 
     ours, there = cable("leaf1", "a", "spine1", "a"), cable("leaf1", "a", "spine2", "a")
     foreign = compare([ours], stored(there, owned=False), FIELDS)
@@ -133,7 +133,7 @@ def test_what_is_stored_in_any_part_is_completed_and_nothing_else(data: st.DataO
 
 def test_fields_that_a_service_lacks_are_neither_compared_nor_written() -> None:
     kinds = FIELDS | {"vlan": frozenset({"description"})}
-    there = Record("vlan", ("g", "2"), {"description": "theirs"})
+    there = SourceRecord("vlan", ("g", "2"), {"description": "theirs"})
     plan = compare([vlan(2, "new"), vlan(3, "new")], stored(there), kinds)
     assert [dict(record.fields) for record in plan.creates] == [{}]
     assert (plan.updates, plan.unchanged["vlan"]) == ((), 1)
