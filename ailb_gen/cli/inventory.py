@@ -108,7 +108,7 @@ def pull(
     url: URL = None,
     as_json: JSON = False,
 ) -> None:
-    """Write servers, switches and cables of a site as CSV files, and tell conflicts.
+    """Write a site as CSV files, and list its conflicts with the fabric.
 
     Writes servers.csv, switches.csv and cabling.csv beside the fabric file, which reads them. Nothing is written to the
     service. The token is in NETBOX_TOKEN or NAUTOBOT_TOKEN, or in the keyring: service URL, user ailb-gen.

@@ -25,7 +25,7 @@ from tests.deploy.fabric import CANARY, LAST, Site
 from tests.deploy.test_deployment_rollback import killed
 from tests.junos.models import MODELS
 from tests.ports import free_ports
-from tests.sot.stub import empty_netbox
+from tests.sot.stub import PORT, SITE, SPINE, empty_netbox
 
 WHAT_IF = """\
 name: a job on the lab fabric
@@ -290,6 +290,7 @@ def test_what_is_shown_with_an_inventory(folder: Path, shown: Shown, monkeypatch
     monkeypatch.setenv("NETBOX_TOKEN", "nbt_tests.only")
     with empty_netbox() as url:
         done(INVENTORY_PUSH, folder, shown, url)
+    with empty_netbox(sites=SITE, devices=SPINE, interfaces=PORT) as url:
         done(INVENTORY_PULL, folder, shown, url)
 
 
