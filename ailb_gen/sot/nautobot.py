@@ -32,12 +32,11 @@ if TYPE_CHECKING:
 
 # Nautobot's own limit; a service with a lower one answers with shorter pages.
 PAGE = 1000
-# Lists of related objects are left out of rows otherwise.
+# Rows have no lists of related objects otherwise.
 FULL = {"exclude_m2m": "false"}
 # Ids in one URL, which may have 4 KB (uWSGI's buffer-size).
 IDS = 50
-CONNECTIONS = 8
-OLDEST = (2, 4)
+CONNECTIONS, OLDEST = 8, (2, 4)
 # Reading pages again when objects appeared or vanished meanwhile.
 READINGS = 3
 BGP_PLUGIN = "nautobot_bgp_models"
@@ -396,5 +395,5 @@ def _naming(refs: Sequence[Ref]) -> Iterator[None]:
         if not wrong:
             raise
         text = "".join(one if one.isprintable() else "?" for one in json.dumps(wrong[0][1]))[:SHOWN]
-        more = f" ({len(wrong) - 1} more objects of this request, too)" if len(wrong) > 1 else ""
+        more = f" ({len(wrong) - 1} more objects of this request, too)" * (len(wrong) > 1)
         raise SourceError(f"{wrong[0][0]}: Nautobot refuses it: {text}{more}") from error

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from ailb_gen.sot.dialect import COLOR_FIELD, FABRIC_FIELD, TAG, Ids, SourceScope, fabric_tag
-from ailb_gen.sot.netbox import PALETTE
+from ailb_gen.sot.netbox_fields import PALETTE
 from ailb_gen.sot.records import Id, Key, Ref, Value, cable_key
 
 # JSON of the service.
