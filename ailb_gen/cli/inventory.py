@@ -109,9 +109,9 @@ def pull(
     url: URL = None,
     as_json: JSON = False,
 ) -> None:
-    """Write servers, switches and cables of a site as CSV files, and tell conflicts.
+    """Write servers, switches and cables of a site as CSV files.
 
-    Writes servers.csv, switches.csv and cabling.csv; the fabric file reads them. Nothing is written to the service. The
+    Writes servers.csv, switches.csv and cabling.csv, and tells conflicts. Nothing is written to the service. The
     token is in NETBOX_TOKEN or NAUTOBOT_TOKEN, or in the keyring: service URL, user ailb-gen.
 
     Exit codes: 0 done, 1 conflicts, the files are written all the same; with --check also for a file that would change,
