@@ -124,7 +124,6 @@ EMULATE = (
 BATFISH = Case("validate-batfish", "validate fabric.yaml out --checks batfish --batfish {}")
 BATFISH_CLEAN = Case("batfish-clean", "batfish clean {} --dry-run")
 NO_BATFISH = Case("validate-no-batfish", "validate fabric.yaml out --checks batfish --batfish {}", 3)
-INVENTORY_PULL = Case("inventory-pull", "inventory pull netbox fabric.yaml --url {}", code=2)
 INVENTORY_PUSH = Case("inventory-push", "inventory push netbox fabric.yaml --plan-only --url {}")
 INVENTORY_PULL = Case("inventory-pull", "inventory pull netbox fabric.yaml --check --url {}", 1)
 JUNOS_CHECK = Case("junos-check", "junos check wrong.conf out/switches/spine1.conf --yang {}", 1)
