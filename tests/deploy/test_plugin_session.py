@@ -57,7 +57,7 @@ def session(server: Server) -> Iterator[requests.Session]:
 def test_a_page_at_another_host_is_not_read(server: Server, session: requests.Session) -> None:
     assert session.get(f"{server.url}/api/?page=1").ok
     other = server.url.replace("127.0.0.1", "localhost")
-    with pytest.raises(PluginError, match="leads to http://localhost:.*does not get the token"):
+    with pytest.raises(PluginError, match=r"leads to http://localhost:.*does not get the token"):
         session.get(f"{other}/api/?page=2")
     assert server.paths == ["/api/?page=1"]
 
