@@ -64,13 +64,14 @@ class _OneHost(HTTPAdapter):
             raise PluginError(f"{self.name} at {self.origin}: the certificate cannot be verified; {hint}") from None
         except requests.RequestException as error:
             raise PluginError(f"{self.name} at {self.origin} cannot be reached ({type(error).__name__})") from None
+        if answer.ok and not answer.is_redirect:
+            return answer
+        answer.close()
         if answer.is_redirect:
             place = shown(_origin(answer.headers.get("Location", "")))
             raise PluginError(f"{self.name} at {self.origin} redirects to {place}; give that URL instead")
-        if not answer.ok:
-            why = WHY.get(answer.status_code, "")
-            raise PluginError(f"{self.name} at {self.origin} answers {answer.status_code}{why}")
-        return answer
+        why = WHY.get(answer.status_code, "")
+        raise PluginError(f"{self.name} at {self.origin} answers {answer.status_code}{why}")
 
 
 def _origin(url: str) -> str:

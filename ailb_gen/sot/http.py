@@ -35,7 +35,7 @@ WHY = {
 
 
 class UnclearError(SourceError):
-    """A request was not answered, or by a gateway: nobody knows whether it was carried out."""
+    """A request was not answered, or by a gateway: it may have been carried out."""
 
 
 class RefusedError(SourceError):
@@ -46,7 +46,7 @@ class RefusedError(SourceError):
         self.body = body
 
 
-class Session(requests.Session):
+class ServiceSession(requests.Session):
     """A session that repeats what may be repeated, follows no redirect, and counts requests by method.
 
     Every request goes to the host of `base`: links to further pages may name another, which gets no token. `token` is

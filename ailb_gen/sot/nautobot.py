@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ailb_gen.errors import UsageError
 from ailb_gen.optional import without_extra
-from ailb_gen.sot.dialect import FABRIC_FIELD, TAG, Change, Ids, Scope, SourceError, Stored, fabric_tag
+from ailb_gen.sot.dialect import FABRIC_FIELD, TAG, Ids, RecordChange, SourceError, SourceScope, Stored, fabric_tag
 from ailb_gen.sot.nautobot_bgp import FIELDS as BGP_FIELDS
 from ailb_gen.sot.nautobot_bgp import BgpSessions
 from ailb_gen.sot.nautobot_tables import (
@@ -25,19 +25,18 @@ from ailb_gen.sot.nautobot_tables import (
     Row,
     assigned,
 )
-from ailb_gen.sot.records import KINDS, Id, Record, Ref, Value
+from ailb_gen.sot.records import KINDS, Id, Ref, SourceRecord, Value
 
 if TYPE_CHECKING:
-    from ailb_gen.sot.http import Session
+    from ailb_gen.sot.http import ServiceSession
 
 # Nautobot's own limit; a service with a lower one answers with shorter pages.
 PAGE = 1000
-# Lists of related objects are left out of rows otherwise.
+# Rows have no lists of related objects otherwise.
 FULL = {"exclude_m2m": "false"}
 # Ids in one URL, which may have 4 KB (uWSGI's buffer-size).
 IDS = 50
-CONNECTIONS = 8
-OLDEST = (2, 4)
+CONNECTIONS, OLDEST = 8, (2, 4)
 # Reading pages again when objects appeared or vanished meanwhile.
 READINGS = 3
 BGP_PLUGIN = "nautobot_bgp_models"
@@ -62,9 +61,9 @@ class Nautobot:
             import pynautobot
         except ImportError as error:
             raise without_extra("inventory", "the package pynautobot is not installed", "nautobot") from error
-        from ailb_gen.sot.http import Session
+        from ailb_gen.sot.http import ServiceSession
 
-        self.session: Session = Session(url, token, CONNECTIONS)
+        self.session: ServiceSession = ServiceSession(url, token, CONNECTIONS)
         self._api = pynautobot.api(url, token=token)
         self._api.http_session = self.session
         self._names = KnownNames()
@@ -72,6 +71,8 @@ class Nautobot:
         self._bgp = BgpSessions(self._by_id, self._send, self._names)
         self._locks = {kind: threading.Lock() for kind in SERIAL}
         self._were_read: set[str] = set()
+        # Ids of objects without a name of ours.
+        self._nameless: set[Id] = set()
         # The id of the fabric's tag; empty if there is none yet.
         self._tag: Id = ""
 
@@ -101,7 +102,7 @@ class Nautobot:
             raise UsageError(f"{self._api.base_url}: this is Nautobot {version[:20]}; {oldest} or later is needed")
         return dict(status)
 
-    def read(self, kinds: Sequence[str], scope: Scope) -> Iterator[Stored]:
+    def read(self, kinds: Sequence[str], scope: SourceScope) -> Iterator[Stored]:
         """Yield the stored records of these kinds; several may have the same key."""
         known = self.kinds()
         asked = [kind for kind in KINDS if kind in kinds and kind in known]
@@ -122,7 +123,7 @@ class Nautobot:
             for row in rows[kind]:
                 yield self._stored(kind, row, scope, templates)
 
-    def _learn_site(self, scope: Scope) -> None:
+    def _learn_site(self, scope: SourceScope) -> None:
         """Read the id of the site, and the names of statuses."""
         found = list(self._rows("dcim/locations", {"name": scope.site}))
         if len(found) > 1:
@@ -131,7 +132,7 @@ class Nautobot:
         if not self._names.statuses:
             self._names.statuses |= {row["id"]: row["name"] for row in self._rows("extras/statuses", {})}
 
-    def _fetch(self, kind: str, scope: Scope) -> Iterator[Row]:
+    def _fetch(self, kind: str, scope: SourceScope) -> Iterator[Row]:
         """Yield the rows of a kind that have a key, each once, and note their names."""
         place = RESOURCES[kind]
         queries = [*place.queries(scope, self._names.site)]
@@ -143,8 +144,13 @@ class Nautobot:
             page = list(self._rows(place.path, {**query, **full}))
             if kind == "cable":
                 self._learn_ends(page)
+            if kind == "interface":
+                self._check_owners(page)
             for row in page:
-                if row["id"] not in known and (key := place.key(row, self._names)) is not None:
+                key = place.key(row, self._names)
+                if key is None:
+                    self._nameless.add(row["id"])
+                elif row["id"] not in known:
                     known.add(row["id"])
                     self._names.refs[row["id"]] = Ref(kind, key)
                     if kind == "ip-address" and (port := assigned(row, self._names)):
@@ -159,12 +165,23 @@ class Nautobot:
             device = row["device"] or {}
             self._names.refs[row["id"]] = Ref("interface", (device.get("name") or "", row["name"]))
 
+    def _check_owners(self, ports: Iterable[Row]) -> None:
+        """Check that the devices of ports were read. Raises SourceError."""
+        owners = {row["device"]["id"] for row in ports if row["device"]}
+        if hidden := owners - self._names.refs.keys() - self._nameless:
+            raise SourceError(
+                f"Nautobot hides {len(hidden)} devices whose interfaces it shows: the token may see only a part, or "
+                "something changed meanwhile; check its permissions, and run it again"
+            )
+
     def _by_id(self, path: str, ids: Sequence[Id], name: str = "id", *, depth: int = 0) -> Iterator[Row]:
         """Yield the rows whose field has one of these ids."""
         for start in range(0, len(ids), IDS):
             yield from self._rows(path, {name: list(ids[start : start + IDS]), "depth": depth})
 
-    def _stored(self, kind: str, row: Row, scope: Scope, templates: Mapping[Id, Sequence[tuple[str, str]]]) -> Stored:
+    def _stored(
+        self, kind: str, row: Row, scope: SourceScope, templates: Mapping[Id, Sequence[tuple[str, str]]]
+    ) -> Stored:
         fields = {name: column.read(row, self._names) for name, column in RESOURCES[kind].fields.items()}
         if kind == "device-type":
             fields["ports"] = tuple(sorted(templates.get(row["id"], ())))
@@ -172,7 +189,7 @@ class Nautobot:
             owned = row["custom_fields"].get(FABRIC_FIELD) == scope.fabric
         else:
             owned = bool(self._tag) and any(one["id"] == self._tag for one in row.get("tags", ()))
-        return Stored(Record(kind, self._names.refs[row["id"]].key, fields), row["id"], owned)
+        return Stored(SourceRecord(kind, self._names.refs[row["id"]].key, fields), row["id"], owned)
 
     def _templates(self, types: Sequence[Row]) -> Mapping[Id, list[tuple[str, str]]]:
         """Return the ports of device types by the type's id: name and type of each."""
@@ -181,7 +198,7 @@ class Nautobot:
             found[row["device_type"]["id"]].append((row["name"], row["type"]["value"]))
         return found
 
-    def create(self, kind: str, records: Sequence[Record], ids: Ids, scope: Scope) -> list[Id]:
+    def create(self, kind: str, records: Sequence[SourceRecord], ids: Ids, scope: SourceScope) -> list[Id]:
         """Create records of one kind in one request, with the tags of the fabric; return their ids in order."""
         with self._alone(kind):
             if kind == "bgp-session":
@@ -224,10 +241,10 @@ class Nautobot:
         if not any(True for _ in self._rows("dcim/location-types", {"name": SITE_TYPE})):
             self._send("post", "dcim/location-types", [{"name": SITE_TYPE, "content_types": list(SITE_TYPES)}])
 
-    def _ours(self, ids: Ids, scope: Scope) -> list[Id]:
+    def _ours(self, ids: Ids, scope: SourceScope) -> list[Id]:
         return [ids[Ref("tag", (name,))] for name in (TAG, fabric_tag(scope.fabric))]
 
-    def _owning(self, kind: str, ids: Ids, scope: Scope, tags: Sequence[Id], fields: Row) -> Row:
+    def _owning(self, kind: str, ids: Ids, scope: SourceScope, tags: Sequence[Id], fields: Row) -> Row:
         """Return what makes an object ours: its tags, with those that it has already, or a custom field."""
         if kind in UNTAGGED:
             return {}
@@ -250,7 +267,7 @@ class Nautobot:
         if bodies:
             self._send("post", ASSIGNMENTS, bodies)
 
-    def update(self, kind: str, changes: Sequence[Change], ids: Ids, scope: Scope) -> None:
+    def update(self, kind: str, changes: Sequence[RecordChange], ids: Ids, scope: SourceScope) -> None:
         """Set fields of stored records of one kind in one request; other fields and tags stay."""
         with self._alone(kind):
             if kind == "bgp-session":
@@ -273,7 +290,7 @@ class Nautobot:
         if kind == "ip-address":
             self._reassign([change for change in changes if "interface" in change.fields], ids)
 
-    def _reassign(self, changes: Sequence[Change], ids: Ids) -> None:
+    def _reassign(self, changes: Sequence[RecordChange], ids: Ids) -> None:
         """Move addresses to other interfaces."""
         numbers = [change.stored.id for change in changes]
         old = [{"id": row["id"]} for row in self._by_id(ASSIGNMENTS, numbers, "ip_address")]
@@ -339,8 +356,9 @@ class Nautobot:
         )
         try:
             return act(request)
-        except ContentError as error:
-            raise SourceError(f"{request.base}: the answer is not JSON: is a Nautobot there?") from error
+        # The client looks for `results` and `next` in every answer.
+        except (ContentError, KeyError) as error:
+            raise SourceError(f"{request.base}: the answer is not Nautobot's JSON: is a Nautobot there?") from error
 
 
 def _needed(kinds: Iterable[str]) -> set[str]:
@@ -377,5 +395,5 @@ def _naming(refs: Sequence[Ref]) -> Iterator[None]:
         if not wrong:
             raise
         text = "".join(one if one.isprintable() else "?" for one in json.dumps(wrong[0][1]))[:SHOWN]
-        more = f" ({len(wrong) - 1} more objects of this request, too)" if len(wrong) > 1 else ""
+        more = f" ({len(wrong) - 1} more objects of this request, too)" * (len(wrong) > 1)
         raise SourceError(f"{wrong[0][0]}: Nautobot refuses it: {text}{more}") from error

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ailb_gen.sot.dialect import Change, Ids, Stored
+from ailb_gen.sot.dialect import Ids, RecordChange, Stored
 from ailb_gen.sot.nautobot_tables import ACTIVE, STATUS, KnownNames, Row, mentioned
-from ailb_gen.sot.records import Id, Key, Record, Ref, Value
+from ailb_gen.sot.records import Id, Key, Ref, SourceRecord, Value
 
 INSTANCES = "plugins/bgp/routing-instances"
 PEERINGS = "plugins/bgp/peerings"
@@ -47,7 +47,7 @@ class BgpSessions:
                 "status": STATUS.read(status[row["peering"]["id"]], self._names),
                 "description": row["description"],
             }
-            record = Record("bgp-session", self._key(device, row), fields)
+            record = SourceRecord("bgp-session", self._key(device, row), fields)
             yield Stored(record, row["id"], any(one["id"] == tag for one in row["tags"]))
 
     def _key(self, device: Ref, row: Row) -> Key:
@@ -59,7 +59,7 @@ class BgpSessions:
         instance = instances.get(end["routing_instance"]["id"]) if end["routing_instance"] else None
         return mentioned(end["autonomous_system"] or (instance or {}).get("autonomous_system"), self._names)
 
-    def create(self, records: Sequence[Record], ids: Ids, tags: Sequence[Id]) -> list[Id]:
+    def create(self, records: Sequence[SourceRecord], ids: Ids, tags: Sequence[Id]) -> list[Id]:
         """Create endpoints, with the instances of their devices and the peerings that they lack; return their ids."""
         instances = self._instances([record.fields for record in records], ids, tags)
         pairs = [
@@ -102,7 +102,7 @@ class BgpSessions:
         made = self._send("post", PEERINGS, [STATUS.write(wanted[pair], {}) for pair in new]) if new else []
         return known | {pair: row["id"] for pair, row in zip(new, made, strict=True)}
 
-    def update(self, changes: Sequence[Change], ids: Ids, tags: Sequence[Id]) -> None:
+    def update(self, changes: Sequence[RecordChange], ids: Ids, tags: Sequence[Id]) -> None:
         """Set fields of sessions: the address and AS number of the other end are set with that end's session."""
         rows = {row["id"]: row for row in self._by_id(ENDPOINTS, [change.stored.id for change in changes], "id")}
         moved = [{**change.stored.record.fields, **change.fields} for change in changes if "local_asn" in change.fields]

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from ailb_gen.sot.dialect import COLOR_FIELD, FABRIC_FIELD, TAG, Ids, Scope, fabric_tag
-from ailb_gen.sot.netbox import PALETTE
+from ailb_gen.sot.dialect import COLOR_FIELD, FABRIC_FIELD, TAG, Ids, SourceScope, fabric_tag
+from ailb_gen.sot.netbox_fields import PALETTE
 from ailb_gen.sot.records import Id, Key, Ref, Value, cable_key
 
 # JSON of the service.
@@ -176,7 +176,7 @@ class Resource:
 
     path: str
     fields: Columns
-    queries: Callable[[Scope, Id], Sequence[Row]]
+    queries: Callable[[SourceScope, Id], Sequence[Row]]
     key: Callable[[Row, KnownNames], Key | None] = lambda row, names: (row["name"],) if row["name"] else None
     body: Callable[[Key], Row] = lambda key: {"name": key[0]}
     needs: tuple[str, ...] = ()
@@ -184,11 +184,11 @@ class Resource:
     full: bool = False
 
 
-def _everything(scope: Scope, site: Id) -> Sequence[Row]:
+def _everything(scope: SourceScope, site: Id) -> Sequence[Row]:
     return ({},)
 
 
-def _of_site(scope: Scope, site: Id) -> Sequence[Row]:
+def _of_site(scope: SourceScope, site: Id) -> Sequence[Row]:
     return ({"location": site},) if site else ()
 
 

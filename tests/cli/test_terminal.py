@@ -25,6 +25,7 @@ from tests.deploy.fabric import CANARY, LAST, Site
 from tests.deploy.test_deployment_rollback import killed
 from tests.junos.models import MODELS
 from tests.ports import free_ports
+from tests.sot.stub import PORT, SITE, SPINE, empty_netbox
 
 WHAT_IF = """\
 name: a job on the lab fabric
@@ -48,6 +49,9 @@ CASES = (
     Case("help-junos", "junos --help"),
     Case("help-batfish", "batfish --help"),
     Case("help-batfish-clean", "batfish clean --help"),
+    Case("help-inventory", "inventory --help"),
+    Case("help-inventory-push", "inventory push --help"),
+    Case("help-inventory-pull", "inventory pull --help"),
     Case("help-validate", "validate --help"),
     Case("help-deploy", "deploy --help"),
     Case("usage", "validate fabric.yaml", 2),
@@ -120,6 +124,8 @@ EMULATE = (
 BATFISH = Case("validate-batfish", "validate fabric.yaml out --checks batfish --batfish {}")
 BATFISH_CLEAN = Case("batfish-clean", "batfish clean {} --dry-run")
 NO_BATFISH = Case("validate-no-batfish", "validate fabric.yaml out --checks batfish --batfish {}", 3)
+INVENTORY_PUSH = Case("inventory-push", "inventory push netbox fabric.yaml --plan-only --url {}")
+INVENTORY_PULL = Case("inventory-pull", "inventory pull netbox fabric.yaml --check --url {}", 1)
 JUNOS_CHECK = Case("junos-check", "junos check wrong.conf out/switches/spine1.conf --yang {}", 1)
 LINK = "stripe1-leaf1:et-0/0/2"
 NIC = "gpu-s1-1:gpu0_eth"
@@ -146,7 +152,7 @@ IN_LAB = (
 SCHEMA = Case("schema", "schema what-if")
 ALL = (
     *CASES, *LOOKS, *PUSHES, REFUSED, ROLLED_BACK, CONFIRM, *EMULATE, BATFISH,
-    BATFISH_CLEAN, NO_BATFISH, JUNOS_CHECK, SCHEMA,
+    BATFISH_CLEAN, NO_BATFISH, INVENTORY_PUSH, INVENTORY_PULL, JUNOS_CHECK, SCHEMA,
     *IN_LAB,
 )  # fmt: skip
 
@@ -160,7 +166,7 @@ def test_every_verb_is_shown_at_its_work() -> None:
 
 
 def test_the_help_of_every_verb_fits_and_is_not_cut() -> None:
-    for verb in ((), ("lab",), ("junos",), ("batfish",), *verbs(typer.main.get_command(app))):
+    for verb in ((), ("lab",), ("junos",), ("batfish",), ("inventory",), *verbs(typer.main.get_command(app))):
         code, text, _ = run(*verb, "--help")
         assert code == 0
         usage, *lines = text.splitlines()
@@ -276,6 +282,15 @@ def test_what_is_shown_with_batfish(folder: Path, shown: Shown) -> None:
         server.networks["ailb-gen-222222222222"] = Network({"files": Kept({}, created=made)}, queued=[{"id": "1"}])
         done(BATFISH_CLEAN, folder, shown, address)
     done(NO_BATFISH, folder, shown, address)
+
+
+@pytest.mark.long
+def test_what_is_shown_with_an_inventory(folder: Path, shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NETBOX_TOKEN", "nbt_tests.only")
+    with empty_netbox() as url:
+        done(INVENTORY_PUSH, folder, shown, url)
+    with empty_netbox(sites=SITE, devices=SPINE, interfaces=PORT) as url:
+        done(INVENTORY_PULL, folder, shown, url)
 
 
 @pytest.mark.long

@@ -2,6 +2,7 @@
 
 import signal
 import sys
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -21,8 +22,8 @@ def main(words: list[str]) -> None:
             except ServiceError as error:
                 Path(folder, "failed").write_text(str(error))
         case ["--install", *names]:
-            for name in names or KINDS:
-                install(KINDS[name])
+            with ProcessPoolExecutor() as pool:
+                list(pool.map(install, (KINDS[name] for name in names or KINDS)))
         case [name]:
             with service(KINDS[name]) as running, suppress(KeyboardInterrupt):
                 sys.stdout.write(f"{running.url}\n{running.token}\nCtrl-C ends it\n")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 
 from tests.sot.services import Instance, Kind
 
@@ -79,7 +80,7 @@ call_command("migrate", run_syncdb=True)
 from django.contrib.auth import get_user_model
 from nautobot.users.models import Token
 users = get_user_model().objects
-admin = users.create_superuser("ailb", "", "ailb-tests-only")
+admin = users.create_superuser("admin", "", "ailb-tests-only")
 nobody = users.create_user("nobody", "", "ailb-tests-only")
 for name, key in %(tokens)r.items():
     Token.objects.create(user=nobody if name == "no-rights" else admin, key=key, write_enabled=name != "read-only")
@@ -95,6 +96,8 @@ module = nautobot.core.wsgi:application
 buffer-size = 4096
 die-on-term = true
 need-app = true
+# It closes connections after every answer, and does not say so: a client that uses one again fails at times.
+add-header = Connection: close
 disable-logging = true
 """
 
@@ -111,8 +114,12 @@ def write(instance: Instance) -> None:
 
 def environment(instance: Instance) -> Mapping[str, str]:
     """Return the environment of Nautobot's programs."""
-    folder = str(instance.folder)
-    return os.environ | {"NAUTOBOT_ROOT": folder, "NAUTOBOT_CONFIG": f"{folder}/nautobot_config.py"}
+    return server_of(instance.folder)
+
+
+def server_of(folder: Path) -> Mapping[str, str]:
+    """Return the environment of programs of the Nautobot in a folder."""
+    return os.environ | {"NAUTOBOT_ROOT": str(folder), "NAUTOBOT_CONFIG": str(folder / "nautobot_config.py")}
 
 
 def program(instance: Instance) -> str:

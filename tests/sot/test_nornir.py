@@ -3,17 +3,19 @@
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import pynetbox
 import pytest
 import yaml
 
 from ailb_gen.emulator.source import servers, unmanaged
+from tests.conftest import ROOT
 from tests.deploy.fabric import Generated, Outcome, Site, generated, run, site
 from tests.sot.services import Running
 
 pytestmark = pytest.mark.long
+
+PAGE = ROOT / "docs" / "how-to" / "nornir-inventory.md"
 
 
 @pytest.fixture(scope="module")
@@ -30,14 +32,9 @@ def pod(netbox: Running, fabric: Generated, tmp_path: Path, monkeypatch: pytest.
         netbox.reset()
         fill(netbox, {name: (found.fleet.address, found.fleet.port(name)) for name in found.fleet.devices})
         (found.inventory / "hosts.yaml").write_text(yaml.safe_dump(unmanaged(servers(fabric.artifacts))))
-        write(found, {"nb_url": netbox.url, "filter_parameters": {"site": "pod1"}})
+        text = PAGE.read_text().partition("```yaml\n")[2].partition("```")[0]
+        (found.inventory / "nornir.yaml").write_text(text.replace("https://netbox.example.net", netbox.url))
         yield found
-
-
-def write(pod: Site, options: Mapping[str, Any]) -> None:
-    """Write nornir.yaml."""
-    said = {"inventory": {"plugin": "NetBoxInventory2", "options": dict(options)}, "port": "custom_fields.netconf_port"}
-    (pod.inventory / "nornir.yaml").write_text(yaml.safe_dump(said))
 
 
 def fill(netbox: Running, devices: Mapping[str, tuple[str, int]]) -> None:
@@ -45,7 +42,9 @@ def fill(netbox: Running, devices: Mapping[str, tuple[str, int]]) -> None:
     api = pynetbox.api(netbox.url, token=netbox.token)
     site = api.dcim.sites.create(name="pod1", slug="pod1").id
     maker = api.dcim.manufacturers.create(name="Juniper", slug="juniper").id
+    tag = api.extras.tags.create(name="ailb-gen-pod1", slug="ailb-gen-pod1").id
     common = {
+        "tags": [tag],
         "site": site,
         "device_type": api.dcim.device_types.create(manufacturer=maker, model="QFX5240", slug="qfx5240").id,
         "role": api.dcim.device_roles.create(name="Leaf", slug="leaf").id,
@@ -89,7 +88,7 @@ def test_a_device_that_moved_in_netbox(netbox: Running, pod: Site) -> None:
 def test_a_device_of_others_is_told(name: str, netbox: Running, pod: Site) -> None:
     api = pynetbox.api(netbox.url, token=netbox.token)
     one = api.dcim.devices.get(name="spine1")
-    common = {"site": one.site.id, "device_type": one.device_type.id, "role": one.role.id}
+    common = {key: getattr(one, key).id for key in ("site", "device_type", "role")} | {"tags": [one.tags[0].id]}
     api.dcim.devices.create(name=name, **common)
     found = verify(pod)
     assert found.code == 2

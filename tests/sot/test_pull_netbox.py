@@ -57,9 +57,9 @@ def test_what_was_pushed_comes_back_as_the_same_fabric(name: str, clean: Running
     assert (findings(again), changed(again)) == ([], [])
 
 
-def edit(netbox: Running) -> Any:  # noqa: ANN401 - pynetbox has no types
+def edit(netbox: Running) -> Any:
     """Return NetBox's API, for people who work there."""
-    import pynetbox
+    import pynetbox  # noqa: PLC0415 - of an extra
 
     return pynetbox.api(netbox.url, token=netbox.token)
 
@@ -79,7 +79,7 @@ def test_changes_there_are_told_and_pulled(
     api = edit(clean)
     nic = api.dcim.interfaces.get(device="gpu-s1-1", name="gpu0_eth")
     leaf = api.dcim.devices.get(name="stripe1-leaf1")
-    port = api.dcim.interfaces.get(device="stripe1-leaf1", name="et-0/0/40")
+    port = api.dcim.interfaces.create(device=leaf.id, name="et-0/0/30", type="other")
     api.dcim.cables.delete([nic.cable.id])
     api.dcim.cables.create(
         a_terminations=[{"object_type": "dcim.interface", "object_id": port.id}],
@@ -104,11 +104,11 @@ def test_changes_there_are_told_and_pulled(
     assert clean.tokens["read-only"] not in out + told + capsys.readouterr().out
     assert run("inventory", "pull", "netbox", str(fabric))[0] == 1
     after = {path.name: path.read_text() for path in tmp_path.glob("*.csv")}
-    assert "gpu-s1-1,1,,,a0:88:c2:01:02:03,,et-0/0/40,et-0/0/16" in after["servers.csv"].splitlines()
+    assert "gpu-s1-1,1,,,a0:88:c2:01:02:03,,et-0/0/30,et-0/0/16" in after["servers.csv"].splitlines()
     assert "stripe1-leaf1,leaf,192.0.2.7/24" in after["switches.csv"].splitlines()
     assert set(before["cabling.csv"].splitlines()) ^ set(after["cabling.csv"].splitlines()) == {
         "stripe1-leaf1,et-0/0/16,gpu-s1-1,gpu0_eth,400g,host,,0",
-        "stripe1-leaf1,et-0/0/40,gpu-s1-1,gpu0_eth,,host,,0",
+        "stripe1-leaf1,et-0/0/30,gpu-s1-1,gpu0_eth,,host,,0",
     }
     generate(fabric, tmp_path / "build")
     # What the files took over is the intent now; what they cannot take over stays.
@@ -123,7 +123,7 @@ def test_hostile_names_never_leave_their_field(clean: Running, tmp_path: Path) -
     server = api.dcim.devices.get(name="gpu-s1-1")
     for name in ("../../etc", "=cmd|' /C calc'!A0", '"; rm -rf / #', "<script>alert(1)</script>", "{{ 7*7 }}$(id)"):
         server.update({"name": name})
-        with pytest.raises(UnusableError, match="NetBox, device .*is not a usable name"):
+        with pytest.raises(UnusableError, match=r"NetBox, device .*is not a usable name"):
             pull(fabric, NetBox(clean.url, clean.token))
     server.update({"name": "gpu-s1-1", "description": "{{ 7*7 }}\n=cmd", "comments": "<script>"})
     port = api.dcim.interfaces.get(device="gpu-s1-1", name="gpu1_eth")
@@ -142,7 +142,7 @@ def test_what_a_token_may_not_see_is_an_error(clean: Running, tmp_path: Path) ->
     with pytest.raises(SourceError, match=r"403 Forbidden: the token lacks the permission"):
         pull(fabric, NetBox(clean.url, clean.tokens["no-rights"]))
     api = edit(clean)
-    user = api.users.users.get(username="no-rights")
+    user = api.users.users.get(username="nobody")
     everything = ["dcim.interface", "dcim.cable", "dcim.macaddress", "dcim.site", "extras.tag"]
     api.users.permissions.create(name="all", users=[user.id], actions=["view"], object_types=everything)
     api.users.permissions.create(
@@ -165,4 +165,4 @@ def test_the_commands_of_the_page_run(clean: Running, tmp_path: Path, monkeypatc
     assert len(commands) == 4
     for words in commands:
         assert run(*words)[0] == 0, words
-    assert (tmp_path / "pull.md").read_text().startswith("#")
+    assert "PASS" in (tmp_path / "pull.md").read_text()
