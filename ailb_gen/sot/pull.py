@@ -107,7 +107,7 @@ class PulledServer:
 
 
 @dataclass(slots=True)
-class Checked:
+class CheckedTexts:
     """Texts from outside that files hold: those that the intent would refuse are noted, with the object."""
 
     service: str
@@ -175,7 +175,7 @@ def _leaf_cables(site: Site, known: Known, device: str) -> Iterator[tuple[Port, 
             yield port, peer, leaf
 
 
-def server_of(site: Site, known: Known, name: str, checked: Checked) -> PulledServer:
+def server_of(site: Site, known: Known, name: str, checked: CheckedTexts) -> PulledServer:
     """Return a server as it is there.
 
     Its stripe is that of most of its cables' leaves, else what our context there or the intent says. A NIC is found by
@@ -223,7 +223,7 @@ def _stripe(stripes: Mapping[int, int], said: object, design: DesignServer | Non
     return 1 if len(known.fabric.stripes) == 1 else 0
 
 
-def _nic(site: Site, port: Port, peer: Port | None, context: Mapping[str, Any], checked: Checked) -> PulledNic:
+def _nic(site: Site, port: Port, peer: Port | None, context: Mapping[str, Any], checked: CheckedTexts) -> PulledNic:
     checked.text(NIC_NAME, port.name, f"interface {port}")
     macs, rdma = site.macs.get(port, ()), ""
     described = context.get("nics")
@@ -234,13 +234,13 @@ def _nic(site: Site, port: Port, peer: Port | None, context: Mapping[str, Any], 
     return PulledNic(port, rdma, mac, peer)
 
 
-def _management(site: Site, name: str, checked: Checked) -> str:
+def _management(site: Site, name: str, checked: CheckedTexts) -> str:
     """Return the primary IPv4 address of a device with its prefix length, or no text; the intent has no IPv6 there."""
     address = site.field(name, "primary_ip")
     return "" if ":" in address else address and checked.text(ADDRESS, address, f"primary address of {shown(name)}")
 
 
-class Cable(NamedTuple):
+class PulledCable(NamedTuple):
     """A row of `cabling.csv` before it is written: both ends, and the cells that follow."""
 
     a: Port
@@ -251,7 +251,7 @@ class Cable(NamedTuple):
     rail: str
 
 
-def cables_of(site: Site, known: Known, servers: Iterable[PulledServer]) -> list[Cable]:
+def cables_of(site: Site, known: Known, servers: Iterable[PulledServer]) -> list[PulledCable]:
     """Return the cables of the fabric: of leaves to spines, by both and link, then of leaves to servers, by port.
 
     Parallel links of two switches keep their order in the intent; then their colors there and their ports decide.
@@ -261,7 +261,7 @@ def cables_of(site: Site, known: Known, servers: Iterable[PulledServer]) -> list
     ours: dict[tuple[str, str], list[Link]] = defaultdict(list)
     for link in known.design.links:
         ours[link.leaf, link.spine].append(link)
-    links: dict[tuple[str, str], list[Cable]] = defaultdict(list)
+    links: dict[tuple[str, str], list[PulledCable]] = defaultdict(list)
     hosts = []
     for leaf in known.design.leaves:
         for port, cable in site.cables_of(leaf.name):
@@ -270,9 +270,9 @@ def cables_of(site: Site, known: Known, servers: Iterable[PulledServer]) -> list
             if not is_port(port.name):
                 continue
             if peer in nics:
-                hosts.append(Cable(port, peer, _speed(site, port), "host", "", str(leaf.number - 1)))
+                hosts.append(PulledCable(port, peer, _speed(site, port), "host", "", str(leaf.number - 1)))
             elif spine is not None and spine.role == "spine" and is_port(peer.name):
-                row = Cable(port, peer, _speed(site, port), "fabric", cable.color, "")
+                row = PulledCable(port, peer, _speed(site, port), "fabric", cable.color, "")
                 links[leaf.name, spine.name].append(row)
     order = [(leaf.name, spine.name) for leaf in known.design.leaves for spine in known.design.spines]
     ordered = [row for pair in order for row in _in_order(links.get(pair, []), ours.get(pair, []))]
@@ -280,13 +280,13 @@ def cables_of(site: Site, known: Known, servers: Iterable[PulledServer]) -> list
     return ordered + sorted(hosts, key=lambda row: (place[row.a.device], sort_key(row.a.name), row.b))
 
 
-def _in_order(rows: list[Cable], ours: Sequence[Link]) -> list[Cable]:
+def _in_order(rows: list[PulledCable], ours: Sequence[Link]) -> list[PulledCable]:
     """Return the links of two switches in the order of their numbers."""
     left = sorted(rows, key=lambda row: (sort_key(row.a.name), sort_key(row.b.name)))
     if len(left) < 2:
         return left
-    placed: dict[int, Cable] = {}
-    same: tuple[Callable[[Cable, Link], bool], ...] = (
+    placed: dict[int, PulledCable] = {}
+    same: tuple[Callable[[PulledCable, Link], bool], ...] = (
         lambda row, link: (row.a.name, row.b.name) == (link.leaf_interface, link.spine_interface),
         lambda row, link: row.color == link.color.name,
         lambda row, link: True,
@@ -310,7 +310,7 @@ class Pulled:
     """What was pulled: the servers, in the order of their rows, the cables, and the management address by switch."""
 
     servers: tuple[PulledServer, ...]
-    cables: tuple[Cable, ...]
+    cables: tuple[PulledCable, ...]
     management: Mapping[str, str]
 
     def files(self, known: Known) -> dict[str, bytes]:
@@ -331,7 +331,7 @@ class Pulled:
 
 def pull(site: Site, known: Known) -> Pulled:
     """Return what the site says about the fabric. Raises UnusableError for names that no file may hold."""
-    checked = Checked(site.service)
+    checked = CheckedTexts(site.service)
     servers = sorted(
         (server_of(site, known, name, checked) for name in members(site, known)),
         key=lambda server: (server.stripe, natural(server.name), server.name),
