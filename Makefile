@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .PHONY: help demo demo-deploy demo-lab test test-long test-all lint prose types compiled unit bench studies schema checks-doc
-.PHONY: reference docs man golden pictures format clean
+.PHONY: services reference docs man golden pictures format clean
 
 help:
 	@echo "make demo    generate the reference fabric into build/jvd, show a summary, prove it"
@@ -16,13 +16,15 @@ help:
 	@echo "make test    lint, types and all tests but the long ones: minutes"
 	@echo "make test-long   the long tests, and every property once more: 20 minutes"
 	@echo "make test-all    both, the former with coverage"
+	@echo "make services   install a real NetBox and a real Nautobot for the long tests: 4 minutes, once"
 	@echo "make docs    build the documentation site into build/site, strictly: open build/site/index.html"
 	@echo "make man     write man pages into build/man: man -M build/man ailb-gen"
 	@echo "make studies   repeat the published experiments into docs/studies: an hour"
 	@echo "make bench   measure against floors and peers"
 	@echo "make format  format the code"
 
-# The demos need the program only; all else needs the tools of the extra `dev` as well. Numbers: tests/test_makefile.py.
+# The demos need the program only; all else needs the tools of the extra `dev` as well. nornir-nautobot is installed
+# alone: jdiff, which its tasks need and its inventory does not, contradicts pybatfish (deepdiff < 9). Numbers: tests/test_makefile.py.
 # pip takes what it installs from where its own configuration says (`pip config`, PIP_INDEX_URL): a mirror, too.
 $(RUNTIME): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("Python >= 3.11 is needed, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
@@ -34,6 +36,7 @@ $(RUNTIME): pyproject.toml constraints.txt
 $(STAMP): $(RUNTIME)
 	@echo "Installing the tools of the tests into $(VENV): 159 packages in all, 1.3 GB, 1 to 4 min ..."
 	$(PIP) -e '.[dev]'
+	$(PIP) --no-deps nornir-nautobot
 	touch $@
 
 demo: $(RUNTIME)
@@ -93,6 +96,10 @@ unit: compiled
 
 test-long: $(STAMP)
 	$(BIN)/pytest -n $(LONG_WORKERS) --no-loadscope-reorder -m "long or hypothesis" --durations=25
+
+# Otherwise the first tests that ask for one wait for this.
+services: $(STAMP)
+	$(BIN)/python -m tests.sot --install
 
 test-all:
 	$(MAKE) test test-long COVERAGE=95

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from ailb_gen.api.inventory import source_of_truth
 from ailb_gen.sot.netbox import NetBox
-from ailb_gen.sot.push import Source, push
+from ailb_gen.sot.push import SourceOfTruth, push
 
 
-def measure(source: Source, netbox: NetBox) -> None:
+def measure(source: SourceOfTruth, netbox: NetBox) -> None:
     """Push, and print what it took."""
     began, used = time.perf_counter(), time.process_time()
     plan = source.plan()

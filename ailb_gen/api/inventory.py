@@ -14,11 +14,11 @@ from ailb_gen.progress import Warn, unheeded
 if TYPE_CHECKING:
     from ailb_gen.intent.load import Intent
     from ailb_gen.sot.dialect import Dialect
-    from ailb_gen.sot.push import Source
+    from ailb_gen.sot.push import SourceOfTruth
 
 
 @dataclass(frozen=True, slots=True)
-class Service:
+class ServiceKind:
     """A kind of source of truth: its name, the variables of its URL and token, and its dialect, a class in a module."""
 
     name: str
@@ -29,8 +29,8 @@ class Service:
 
 
 SERVICES = {
-    "netbox": Service("NetBox", "NETBOX_URL", "NETBOX_TOKEN", "ailb_gen.sot.netbox", "NetBox"),
-    "nautobot": Service("Nautobot", "NAUTOBOT_URL", "NAUTOBOT_TOKEN", "ailb_gen.sot.nautobot", "Nautobot"),
+    "netbox": ServiceKind("NetBox", "NETBOX_URL", "NETBOX_TOKEN", "ailb_gen.sot.netbox", "NetBox"),
+    "nautobot": ServiceKind("Nautobot", "NAUTOBOT_URL", "NAUTOBOT_TOKEN", "ailb_gen.sot.nautobot", "Nautobot"),
 }
 
 
@@ -64,7 +64,7 @@ def source_of_truth(
     delete: bool = False,
     adopt: bool = False,
     warn: Warn = unheeded,
-) -> Source:
+) -> SourceOfTruth:
     """Return a service with all that a fabric should have there; its `plan` reads and compares.
 
     Raises IntentError for an intent that no fabric can satisfy.
@@ -72,8 +72,8 @@ def source_of_truth(
     from ailb_gen.api.generate import compute_design
     from ailb_gen.api.inputs import intent_of
     from ailb_gen.sot.desired import desired, options_of, scope_of
-    from ailb_gen.sot.push import Source
+    from ailb_gen.sot.push import SourceOfTruth
 
     intent = intent_of(fabric)
     design, options = compute_design(intent, warn), options_of(intent.fabric, site)
-    return Source(dialect, desired(design, options), scope_of(design, options), delete, adopt)
+    return SourceOfTruth(dialect, desired(design, options), scope_of(design, options), delete, adopt)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class FileChange:
+class PulledFile:
     """A file that pulling writes: its rows before and after, how many of those are new and gone; all 0 at first."""
 
     path: Path
@@ -38,7 +38,7 @@ class FileChange:
 class PullReport:
     """The files of a pull, and the conflicts as a report of checks."""
 
-    files: tuple[FileChange, ...]
+    files: tuple[PulledFile, ...]
     report: CheckReport
 
     def write(self) -> None:
@@ -134,7 +134,7 @@ def _load(path: Path, warn: Warn) -> _Loaded:
             return _Loaded(intent, absent, unusable)
 
 
-def _change(path: Path, content: bytes, service: str) -> FileChange:
+def _change(path: Path, content: bytes, service: str) -> PulledFile:
     """Compare a file with its new content. Raises UsageError for a file that would lose all its rows."""
     from ailb_gen.textio import read_bytes
 
@@ -146,7 +146,7 @@ def _change(path: Path, content: bytes, service: str) -> FileChange:
             f"{service} shows nothing for {path}, which has {len(old) - 1:,} rows: the token may see only a part; "
             "delete the file if nothing is right"
         )
-    return FileChange(path, content, (after - before).total(), (before - after).total(), len(new) - 1)
+    return PulledFile(path, content, (after - before).total(), (before - after).total(), len(new) - 1)
 
 
 def _note_unread(intent: Intent, warn: Warn) -> None:

@@ -13,7 +13,7 @@ import typer
 from ailb_gen.api.inventory import SERVICES, checked_url, dialect_of
 from ailb_gen.cli.console import echo, echo_json, echo_table, echo_wrapped, notify
 from ailb_gen.cli.live import progress, working
-from ailb_gen.cli.options import FABRIC, JSON, REPORTS, YES
+from ailb_gen.cli.options import FABRIC, JSON, REPORTS, YES, output_option
 from ailb_gen.cli.reports import finding_targets
 from ailb_gen.cli.steady import ask
 from ailb_gen.cli.validate import conclude
@@ -25,7 +25,7 @@ from ailb_gen.wording import counted
 if TYPE_CHECKING:
     from ailb_gen.sot.dialect import Dialect
     from ailb_gen.sot.plan import SourcePlan
-    from ailb_gen.sot.push import Source
+    from ailb_gen.sot.push import SourceOfTruth
 
 app = typer.Typer(
     cls=Verbs, name="inventory", help="Keep a fabric in NetBox or Nautobot up to date.", no_args_is_help=True
@@ -48,13 +48,12 @@ SITE = Annotated[
 PLAN_ONLY = Annotated[bool, typer.Option("-n", "--plan-only", help="Show the plan and write nothing.")]
 DELETE = Annotated[bool, typer.Option("--delete", help="Delete what is the fabric's and no longer in the design.")]
 ADOPT = Annotated[bool, typer.Option("--adopt", help="Take over objects with our names that are not ours yet.")]
-PULL_OUTPUT = Annotated[
-    Path | None,
-    typer.Option("-o", "--output", help="Where the files go.", metavar="DIR", show_default="beside the fabric file"),
-]
-PULL_CHECK = Annotated[bool, typer.Option("--check", help="Write nothing; fail if a file would change.")]
+PULL_OUTPUT = Annotated[Path | None, output_option("files", "DIR")]
+PULL_CHECK = Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 and list what differs.")]
 # The user name of tokens in a keyring.
 KEYRING_USER = "ailb-gen"
+# Kinds that only plug-ins of a service add; others that it lacks are fields of its objects, or not needed there.
+PLUG_INS = ("asn", "bgp-session")
 # More objects are not listed one by one.
 LISTED = 40
 
@@ -109,10 +108,10 @@ def pull(
     url: URL = None,
     as_json: JSON = False,
 ) -> None:
-    """Write servers, switches and cables of a site as CSV files.
+    """Write a site as CSV files, and list its conflicts with the fabric.
 
-    Writes servers.csv, switches.csv and cabling.csv, and tells conflicts. Nothing is written to the service. The
-    token is in NETBOX_TOKEN or NAUTOBOT_TOKEN, or in the keyring: service URL, user ailb-gen.
+    Writes servers.csv, switches.csv and cabling.csv beside the fabric file, which reads them. Nothing is written to the
+    service. The token is in NETBOX_TOKEN or NAUTOBOT_TOKEN, or in the keyring: service URL, user ailb-gen.
 
     Exit codes: 0 done, 1 conflicts, the files are written all the same; with --check also for a file that would change,
     2 bad input, 3 the service cannot be reached or refuses.
@@ -150,7 +149,7 @@ def connected(service: str, url: str | None) -> Dialect:
     return dialect_of(service, place, token.reveal())
 
 
-def _approved(yes: bool, as_json: bool, plan: SourcePlan, source: Source) -> bool:
+def _approved(yes: bool, as_json: bool, plan: SourcePlan, source: SourceOfTruth) -> bool:
     """Ask a person at a terminal. Raises UsageError without one."""
     if yes:
         return True
@@ -159,12 +158,12 @@ def _approved(yes: bool, as_json: bool, plan: SourcePlan, source: Source) -> boo
     return ask(f"Write {counted(plan.writes, 'object')} to {source.dialect.name}?")
 
 
-def _show(source: Source, plan: SourcePlan) -> None:
+def _show(source: SourceOfTruth, plan: SourcePlan) -> None:
     """Print a plan: its figures by kind, and every conflict."""
     where = f"{source.dialect.name}, site {source.scope.site}"
     rows = [(kind, *(f"{count:,}" for count in row.values())) for kind, row in plan.counts().items()]
     echo_table(where, ("kind", "create", "update", "delete", "unchanged"), rows)
-    for kind, count in plan.unsupported.items():
+    for kind, count in ((kind, count) for kind, count in plan.unsupported.items() if kind in PLUG_INS):
         typer.echo(f"{source.dialect.name} has no place for {kind} without a plug-in: {count:,} left out.")
     if plan.conflicts:
         echo(("Conflicts: these objects stay as they are", Style.FAIL))
@@ -183,7 +182,7 @@ def _list(lines: Sequence[str]) -> None:
         typer.echo(f"  and {len(lines) - LISTED:,} more; --json lists all")
 
 
-def _json(source: Source, plan: SourcePlan, written: Mapping[str, int]) -> dict[str, object]:
+def _json(source: SourceOfTruth, plan: SourcePlan, written: Mapping[str, int]) -> dict[str, object]:
     return {
         "service": source.dialect.name,
         "site": source.scope.site,

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
 import nornir.core.inventory as nornir
 
-from ailb_gen.deploy.credentials import LoginReference
+from ailb_gen.deploy.credentials import LoginReference, SecretCache
 from ailb_gen.deploy.inventory_files import FILES, HostEntry, InventoryEntry, InventoryFiles
+from ailb_gen.deploy.nornir_plugin import FILE, plugin_hosts
 from ailb_gen.design.devices import FabricDevice, Kind, automatic_groups, devices
 from ailb_gen.errors import Problem, UsageError
 from ailb_gen.intent.load import load
 from ailb_gen.validation import merged
+from ailb_gen.wording import some
 
 PLATFORMS: Mapping[Kind, str] = {"switch": "junos", "server": "linux"}
 PORTS: Mapping[Kind, int] = {"switch": 830, "server": 22}
@@ -70,28 +73,35 @@ class Inventory:
         return tuple(target for target in self.targets.values() if target.managed)
 
 
-def read_inventory(fabric: Path, directory: Path) -> Inventory:
+def read_inventory(fabric: Path, directory: Path, secrets: SecretCache | None = None) -> Inventory:
     """Read the intent and the inventory files beside it; relative paths in them start at `directory`.
 
-    Raises IntentError with everything that is wrong in them: file, line, column, reason and the likely spelling.
+    Where they name a plug-in of Nornir, it is asked; `secrets` learns its token. Raises IntentError with everything
+    that is wrong in them: file, line, column, reason and the likely spelling; MissingExtraError and DeployError
+    where the plug-in cannot be used.
     """
     intent = load(fabric)
     given = devices(intent)
     files = InventoryFiles(directory)
     files.check_fabric(given, intent.fabric.name)
+    plugin_hosts(files, directory, (device.name for device in given), secrets or SecretCache())
     files.check_names(given)
     files.stop_on_problems()
     shared: dict[tuple[str, ...], tuple[tuple[str, ...], InventoryEntry]] = {}
     targets: dict[str, Target] = {}
     for device in given:
-        host = files.hosts.get(device.name)
-        own = (*(host.groups if host else ()), *automatic_groups(device))
+        host, external = files.hosts.get(device.name), files.plugin.get(device.name)
+        own = (*(host.groups if host else ()), *automatic_groups(device), *(external.groups if external else ()))
         if own not in shared:
             shared[own] = files.resolved(own)
         names, entry = shared[own]
-        whole = merged(entry, host) if host else entry
-        targets[device.name] = _target(device, names, whole, host, directory, host is not None or not files.hosts)
+        for one in filter(None, (external, host)):
+            entry = merged(entry, one)
+        listed = bool(host or external) or not files.hosts
+        hostname = _hostname(device, host, external, files)
+        targets[device.name] = _target(device, names, entry, hostname, directory, listed)
     _check_addresses(targets, given, files)
+    _check_missing(targets, files)
     files.stop_on_problems()
     known = dict.fromkeys(name for names, _ in shared.values() for name in names)
     approval = files.defaults.approval
@@ -105,7 +115,7 @@ def need_inventory(inventory: Inventory, fabric: Path, directory: Path | None) -
     `directory` is the one that was given, None for that of the fabric file. Raises UsageError.
     """
     folder = directory if directory is not None else fabric.parent
-    if any((folder / name).is_file() for name in FILES):
+    if any((folder / name).is_file() for name in (*FILES, FILE)):
         return
     addressed = any(target.address for target in inventory.managed)
     if addressed and directory is None:
@@ -127,11 +137,23 @@ def resolved_path(directory: Path, text: str) -> Path:
     return directory / Path(text).expanduser()
 
 
+def _hostname(device: FabricDevice, host: HostEntry | None, external: HostEntry | None, files: InventoryFiles) -> str:
+    """Return where a device is reached; note where the fabric and a plug-in disagree and hosts.yaml is silent."""
+    found = external.hostname if external else None
+    if host and host.hostname:
+        return str(host.hostname)
+    if found and device.address and found != str(ip_address(device.address)):
+        reason = f"{device.name} has the management address {device.address} here, and {found} in {FILE}'s source"
+        hint = f"correct one of them, or decide with a line in {FILES[2]}: {device.name}: {{hostname: ADDRESS}}"
+        files.problems.append(Problem("conflict", device.place, "", reason, hint))
+    return found or device.address or device.name
+
+
 def _target(
     device: FabricDevice,
     groups: tuple[str, ...],
     entry: InventoryEntry,
-    host: HostEntry | None,
+    hostname: str,
     directory: Path,
     listed: bool,
 ) -> Target:
@@ -149,7 +171,7 @@ def _target(
     return Target(
         **{field.name: getattr(device, field.name) for field in fields(FabricDevice)},
         groups=groups,
-        hostname=(host.hostname if host else None) or device.address or device.name,
+        hostname=hostname,
         port=entry.port or PORTS[device.kind],
         platform=PLATFORMS[device.kind],
         login=login,
@@ -182,6 +204,20 @@ def _check_addresses(targets: Mapping[str, Target], given: tuple[FabricDevice, .
         files.problems.append(
             Problem("duplicate-address", place, path, reason, "give one of them an address of its own")
         )
+
+
+def _check_missing(targets: Mapping[str, Target], files: InventoryFiles) -> None:
+    """Note devices that a plug-in does not give, where nothing else says how they are reached."""
+    if "nornir" not in files.sources:
+        return
+    lost = [
+        name
+        for name, target in targets.items()
+        if target.managed and not target.address and name not in files.plugin and name not in files.hosts
+    ]
+    if lost:
+        hint = f"add them there, give their addresses in {FILES[2]} or the fabric, or take them out: data.managed: off"
+        files.note("unknown-device", "nornir", ("inventory", "plugin"), f"it does not give {some(lost)}", hint)
 
 
 class AilbInventory:

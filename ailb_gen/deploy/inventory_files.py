@@ -229,6 +229,8 @@ class InventoryFiles:
         self.defaults = defaults.root if isinstance(defaults, DefaultsFile) else DefaultsEntry()
         self.groups: dict[str, GroupEntry] = groups.root if isinstance(groups, GroupsFile) else {}
         self.hosts: dict[str, HostEntry] = hosts.root if isinstance(hosts, HostsFile) else {}
+        # What a plug-in of Nornir says, see nornir_plugin.py.
+        self.plugin: dict[str, HostEntry] = {}
 
     def stop_on_problems(self) -> None:
         """Raise IntentError if there is a problem."""
@@ -288,7 +290,7 @@ class InventoryFiles:
                 hint = self.near(name, names)
                 self.note("unknown-device", "hosts", (name,), "the fabric has no such device", hint)
         automatic = {group for device in given for group in automatic_groups(device)}
-        used = set(automatic)
+        used = automatic.union(*(entry.groups for entry in self.plugin.values()))
         for file, entries in (("groups", self.groups), ("hosts", self.hosts)):
             for name, entry in entries.items():
                 used |= set(entry.groups)

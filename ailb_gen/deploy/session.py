@@ -244,7 +244,7 @@ def open_session(
     the limit was given.
     """
     intent = load(fabric)
-    found = read_inventory(fabric, inventory or fabric.parent)
+    found = read_inventory(fabric, inventory or fabric.parent, access.secrets)
     need_inventory(found, fabric, inventory)
     switches = {target.name: target for target in found.managed if target.kind == "switch"}
     if not switches:

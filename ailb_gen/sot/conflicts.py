@@ -24,9 +24,9 @@ from ailb_gen.checks.families.source import (
     STATUS,
 )
 from ailb_gen.checks.model import Findings, Result
-from ailb_gen.sot.pull import Known, Pulled, PulledServer, is_port
-from ailb_gen.sot.records import Record, Ref
-from ailb_gen.sot.site import Port, Site, SiteCable, shown
+from ailb_gen.sot.pull import KnownDevice, Pulled, PulledServer, is_port
+from ailb_gen.sot.records import Ref, SourceRecord
+from ailb_gen.sot.site import Site, SiteCable, SitePort, shown
 from ailb_gen.wording import some
 
 # Fields of a device that say the same as the intent.
@@ -43,13 +43,13 @@ class Comparison:
     """
 
     site: Site
-    known: Known
-    desired: tuple[Record, ...]
+    known: KnownDevice
+    desired: tuple[SourceRecord, ...]
     pulled: Pulled
     servers_known: bool = True
     cables_known: bool = True
 
-    def of(self, kind: str) -> Iterator[Record]:
+    def of(self, kind: str) -> Iterator[SourceRecord]:
         """Yield the records of a kind that the design computes, of devices that are there."""
         for record in self.desired:
             if record.kind == kind and record.key[0] in self.site.devices:
@@ -121,14 +121,14 @@ def _foreign(on: Comparison, found: Findings) -> None:
             found.add(FOREIGN, end.device, text, part=end.name)
 
 
-def _fabric_cables(on: Comparison, device: str) -> Iterator[tuple[Port, Port]]:
+def _fabric_cables(on: Comparison, device: str) -> Iterator[tuple[SitePort, SitePort]]:
     for port, cable in on.site.cables_of(device):
         peer = cable.other(port)
         if peer.device in on.known.switches and is_port(peer.name):
             yield port, peer
 
 
-def _ends(on: Comparison) -> Iterator[tuple[Port, SiteCable]]:
+def _ends(on: Comparison) -> Iterator[tuple[SitePort, SiteCable]]:
     """Yield the cables at data ports of our switches."""
     for name in on.known.switches:
         for port, cable in on.site.cables_of(name):
@@ -137,9 +137,9 @@ def _ends(on: Comparison) -> Iterator[tuple[Port, SiteCable]]:
 
 
 def _interfaces(on: Comparison, found: Findings) -> None:
-    used = {Port(*end.key) for record in on.of("cable") for end in _refs(record.fields.get("ends"))}
+    used = {SitePort(*end.key) for record in on.of("cable") for end in _refs(record.fields.get("ends"))}
     for record in on.of("interface"):
-        port = Port(*record.key)
+        port = SitePort(*record.key)
         if port not in used:
             continue
         found.look(INTERFACE)
@@ -163,7 +163,7 @@ def _cables(on: Comparison, found: Findings) -> None:
     for record in on.desired:
         if record.kind != "cable":
             continue
-        ends = sorted((Port(*record.key[:2]), Port(*record.key[2:])), key=partial(_side, on.known))
+        ends = sorted((SitePort(*record.key[:2]), SitePort(*record.key[2:])), key=partial(_side, on.known))
         if not all(end.device in site.devices for end in ends):
             # The device is told.
             continue
@@ -187,23 +187,23 @@ def _cables(on: Comparison, found: Findings) -> None:
             found.add(CABLE, end.device, text, None, "no cable", str(peer), part=end.name)
 
 
-def _side(known: Known, port: Port) -> tuple[int, Port]:
+def _side(known: KnownDevice, port: SitePort) -> tuple[int, SitePort]:
     """Sort leaves before spines and servers, as `cabling.csv` does."""
     switch = known.switches.get(port.device)
     return (0 if switch is not None and switch.role == "leaf" else 1), port
 
 
-def _peers(on: Comparison, end: Port) -> str:
+def _peers(on: Comparison, end: SitePort) -> str:
     return ", ".join(str(cable.other(end)) for cable in on.site.cables.get(end, ())) or "no cable"
 
 
-def _now(on: Comparison, end: Port) -> str:
+def _now(on: Comparison, end: SitePort) -> str:
     peers = _peers(on, end)
     return f"{end} has no cable" if peers == "no cable" else f"{end} goes to {peers}"
 
 
 def _macs(on: Comparison, found: Findings) -> None:
-    owners: dict[str, list[Port]] = defaultdict(list)
+    owners: dict[str, list[SitePort]] = defaultdict(list)
     for server in on.pulled.servers:
         for nic in server.nics.values():
             for mac in on.site.macs.get(nic.port, ()):
@@ -215,7 +215,7 @@ def _macs(on: Comparison, found: Findings) -> None:
                 MAC, ports[0].device, text, part=ports[0].name, involves=sorted({one.device for one in ports[1:]})
             )
     for record in on.of("mac-address"):
-        port, mac = Port(*record.key[:2]), record.key[2]
+        port, mac = SitePort(*record.key[:2]), record.key[2]
         found.look(MAC)
         if on.site.port(port) is None:
             continue

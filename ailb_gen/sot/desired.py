@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from ailb_gen.design.model import Breakout, Design, DesignServer, DesignSwitch, FabricPort, HostNic, HostPort
 from ailb_gen.intent.models import Fabric
 from ailb_gen.intent.platforms import Profile, shipped
-from ailb_gen.sot.dialect import COLOR_FIELD, FABRIC_FIELD, TAG, Scope, fabric_tag
-from ailb_gen.sot.records import Record, Ref, Value, cable_ends, cable_key
+from ailb_gen.sot.dialect import COLOR_FIELD, FABRIC_FIELD, TAG, SourceScope, fabric_tag
+from ailb_gen.sot.records import Ref, SourceRecord, Value, cable_ends, cable_key
 
 # Of tags and roles, as six hexadecimal digits.
 TAG_COLOR = "607d8b"
@@ -39,7 +39,7 @@ MOST_TEXT = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class DesiredOptions:
     """What the design does not say: the name of its site, and the profiles of the fabric's own platforms."""
 
     site: str
@@ -50,21 +50,21 @@ class Options:
         return self.platforms.get(platform) or shipped(platform)
 
 
-def options_of(fabric: Fabric, site: str = "") -> Options:
+def options_of(fabric: Fabric, site: str = "") -> DesiredOptions:
     """Return the options of a fabric file; without a site it is named as the fabric."""
-    return Options(site or fabric.name, fabric.platforms)
+    return DesiredOptions(site or fabric.name, fabric.platforms)
 
 
-def desired(design: Design, options: Options) -> tuple[Record, ...]:
+def desired(design: Design, options: DesiredOptions) -> tuple[SourceRecord, ...]:
     """Return every record of a design, each once, in order of dependency and name."""
     made = _Desired(design, options)
-    found: dict[Ref, Record] = {}
+    found: dict[Ref, SourceRecord] = {}
     for record in made.records():
         found.setdefault(record.ref, record)
     return tuple(sorted(found.values(), key=lambda record: record.sort_key))
 
 
-def scope_of(design: Design, options: Options) -> Scope:
+def scope_of(design: Design, options: DesiredOptions) -> SourceScope:
     """Return what of a source of truth is read for a design."""
     managed = [one.management.address for one in design.switches if one.management]
     managed += [server.management for server in design.servers if server.management]
@@ -74,7 +74,7 @@ def scope_of(design: Design, options: Options) -> Scope:
     asns = [sorted(one.asn for one in row) for row in (design.leaves, design.spines)]
     ranges = tuple((row[0], row[-1]) for row in asns if row)
     models = sorted({_type_key(switch.platform)[1] for switch in design.switches} | {SERVER_MODEL})
-    return Scope(options.site, design.name, tuple(sorted(networks)), ranges, tuple(models))
+    return SourceScope(options.site, design.name, tuple(sorted(networks)), ranges, tuple(models))
 
 
 def _network(interface: str) -> str:
@@ -96,7 +96,7 @@ def _json(data: object) -> str:
 class _Desired:
     """The records of one design."""
 
-    def __init__(self, design: Design, options: Options) -> None:
+    def __init__(self, design: Design, options: DesiredOptions) -> None:
         self.design = design
         self.options = options
         self.site = Ref("site", (options.site,))
@@ -106,7 +106,7 @@ class _Desired:
             self.speeds[link.leaf, link.leaf_interface] = link.speed_gbps
             self.speeds[link.spine, link.spine_interface] = link.speed_gbps
 
-    def records(self) -> Iterator[Record]:
+    def records(self) -> Iterator[SourceRecord]:
         """Yield all records; some more than once."""
         yield from self._common()
         yield from self._pools()
@@ -118,25 +118,27 @@ class _Desired:
         for link in self.design.links:
             yield self._cable(link.leaf, link.leaf_interface, link.spine, link.spine_interface, link.color.name)
 
-    def _common(self) -> Iterator[Record]:
+    def _common(self) -> Iterator[SourceRecord]:
         name = self.design.name
-        yield Record("tag", (TAG,), {"description": "Created by ailb-gen", "color": TAG_COLOR})
-        yield Record("tag", self.tag.key, {"description": _text(f"Fabric {name}"), "color": TAG_COLOR})
+        yield SourceRecord("tag", (TAG,), {"description": "Created by ailb-gen", "color": TAG_COLOR})
+        yield SourceRecord("tag", self.tag.key, {"description": _text(f"Fabric {name}"), "color": TAG_COLOR})
         kinds = ("cable", "interface", "prefix")
-        yield Record("custom-field", (COLOR_FIELD,), {"description": "Color of the fabric (ailb-gen)", "kinds": kinds})
-        fields: dict[str, Value] = {"description": "Fabric that ailb-gen made it for", "kinds": ("interface",)}
-        yield Record("custom-field", (FABRIC_FIELD,), fields)
-        yield Record("site", self.site.key)
+        yield SourceRecord(
+            "custom-field", (COLOR_FIELD,), {"description": "Color of the fabric (ailb-gen)", "kinds": kinds}
+        )
+        fields: dict[str, Value] = {"description": "Fabric that ailb-gen made it for", "kinds": ("cable", "interface")}
+        yield SourceRecord("custom-field", (FABRIC_FIELD,), fields)
+        yield SourceRecord("site", self.site.key)
         for role, color in ROLE_COLORS.items():
-            yield Record("device-role", (role,), {"color": color})
+            yield SourceRecord("device-role", (role,), {"color": color})
         for maker in (SWITCH_MAKER, SERVER_MAKER):
-            yield Record("manufacturer", (maker,))
-        yield Record("platform", (SWITCH_SYSTEM,), {"manufacturer": Ref("manufacturer", (SWITCH_MAKER,))})
-        yield Record("platform", (SERVER_SYSTEM,))
-        yield Record("rir", (RIR,))
+            yield SourceRecord("manufacturer", (maker,))
+        yield SourceRecord("platform", (SWITCH_SYSTEM,), {"manufacturer": Ref("manufacturer", (SWITCH_MAKER,))})
+        yield SourceRecord("platform", (SERVER_SYSTEM,))
+        yield SourceRecord("rir", (RIR,))
         for platform in sorted({switch.platform for switch in self.design.switches}):
             yield self._device_type(platform)
-        yield Record("device-type", (SERVER_MAKER, SERVER_MODEL), _typed(SERVER_MAKER, ()))
+        yield SourceRecord("device-type", (SERVER_MAKER, SERVER_MODEL), _typed(SERVER_MAKER, ()))
         data = {
             "aigp": self.design.aigp,
             "colors": [
@@ -151,34 +153,35 @@ class _Desired:
             "data": _json({"ailb": data}),
             "tag": self.tag,
         }
-        yield Record("config-context", self.tag.key, context)
+        yield SourceRecord("config-context", self.tag.key, context)
 
-    def _device_type(self, platform: str) -> Record:
+    def _device_type(self, platform: str) -> SourceRecord:
         # The generic platform is a number of ports, not a model: devices get those that they use.
         groups = self.options.profile(platform).port_groups if platform != GENERIC else ()
         ports = tuple((name, _port_type(platform, group.native)) for group in groups for name in group.names())
         maker, model = _type_key(platform)
-        return Record("device-type", (maker, model), _typed(maker, ports))
+        return SourceRecord("device-type", (maker, model), _typed(maker, ports))
 
-    def _pools(self) -> Iterator[Record]:
+    def _pools(self) -> Iterator[SourceRecord]:
         """Yield the networks that others lie in, which the fabric may share with its neighbors."""
-        for pool in (self.design.pool, *self.design.loopback_pools):
-            yield Record("prefix", (pool,), {"status": "container", "site": self.site}, shared=True)
+        routers = _around(switch.router_id for switch in self.design.switches)
+        for pool in (self.design.pool, *self.design.loopback_pools, *routers):
+            yield SourceRecord("prefix", (pool,), {"status": "container", "site": self.site}, shared=True)
         managed = [one.management.address for one in self.design.switches if one.management]
         managed += [server.management for server in self.design.servers if server.management]
         for network in sorted(set(map(_network, managed))):
             fields: dict[str, Value] = {"status": "active", "site": self.site, "description": "Management"}
-            yield Record("prefix", (network,), fields, shared=True)
+            yield SourceRecord("prefix", (network,), fields, shared=True)
 
-    def _asns(self) -> Iterator[Record]:
+    def _asns(self) -> Iterator[SourceRecord]:
         owners: dict[int, list[DesignSwitch]] = defaultdict(list)
         for switch in self.design.switches:
             owners[switch.asn].append(switch)
         for number, switches in owners.items():
             text = switches[0].name if len(switches) == 1 else f"{len(switches)} switches of {self.design.name}"
-            yield Record("asn", (str(number),), {"rir": Ref("rir", (RIR,)), "description": _text(text)})
+            yield SourceRecord("asn", (str(number),), {"rir": Ref("rir", (RIR,)), "description": _text(text)})
 
-    def _switch(self, switch: DesignSwitch) -> Iterator[Record]:
+    def _switch(self, switch: DesignSwitch) -> Iterator[SourceRecord]:
         data: dict[str, object] = {"asn": switch.asn, "router_id": switch.router_id, "number": switch.number}
         if switch.vlan:
             data |= {"stripe": switch.stripe, "vlan": switch.vlan.id}
@@ -192,19 +195,19 @@ class _Desired:
             yield port
             yield _address(management.address, port)
             fields["primary_ip"] = Ref("ip-address", (management.address,))
-        yield Record("device", (switch.name,), fields)
+        yield SourceRecord("device", (switch.name,), fields)
         yield from self._loopback(switch)
         yield from self._switch_ports(switch)
         yield from self._vlan(switch)
 
-    def _loopback(self, switch: DesignSwitch) -> Iterator[Record]:
+    def _loopback(self, switch: DesignSwitch) -> Iterator[SourceRecord]:
         port = self._port(switch.name, LOOPBACK, type=VIRTUAL_TYPE, enabled=True)
         yield port
         yield _address(f"{switch.router_id}/32", port, "Router ID")
         if switch.loopback:
             yield _address(f"{switch.loopback}/128", port, "Loopback")
 
-    def _switch_ports(self, switch: DesignSwitch) -> Iterator[Record]:
+    def _switch_ports(self, switch: DesignSwitch) -> Iterator[SourceRecord]:
         native = dict(_port_speeds(self.options.profile(switch.platform)))
         for row in switch.interfaces:
             known = _port_type(switch.platform, native[row.interface]) if row.interface in native else ""
@@ -226,7 +229,7 @@ class _Desired:
             kind = known or _port_type(switch.platform, speed)
             yield self._port(switch.name, row.interface, type=kind, description=_text(row.description), **fields)
 
-    def _session(self, switch: DesignSwitch, port: FabricPort) -> Iterator[Record]:
+    def _session(self, switch: DesignSwitch, port: FabricPort) -> Iterator[SourceRecord]:
         """Yield link network, address and session of a port; a discovered neighbor has no address to record."""
         if port.addresses is None:
             return
@@ -234,9 +237,11 @@ class _Desired:
         ends = sorted([(switch.name, port.interface), (port.peer, port.peer_interface)])
         text = " - ".join(" ".join(end) for end in ends)
         fields: dict[str, Value] = {"status": "active", "description": _text(text), "site": self.site}
-        yield Record("prefix", (_network(own),), fields | {"color": port.color.name})
-        yield _address(own, Record("interface", (switch.name, port.interface)), f"To {port.peer} {port.peer_interface}")
-        yield Record(
+        yield SourceRecord("prefix", (_network(own),), fields | {"color": port.color.name})
+        yield _address(
+            own, SourceRecord("interface", (switch.name, port.interface)), f"To {port.peer} {port.peer_interface}"
+        )
+        yield SourceRecord(
             "bgp-session",
             (switch.name, f"{switch.name} {port.interface}"),
             {
@@ -255,15 +260,15 @@ class _Desired:
         group = f"{self.design.name}-stripe{switch.stripe}"
         return Ref("vlan", (group, str(switch.vlan.id))) if switch.vlan else None
 
-    def _vlan(self, switch: DesignSwitch) -> Iterator[Record]:
+    def _vlan(self, switch: DesignSwitch) -> Iterator[SourceRecord]:
         """Yield the VLAN of a leaf with its IRB unit and prefixes. IDs may repeat in every stripe."""
         vlan, ref = switch.vlan, self._vlan_ref(switch)
         if vlan is None or ref is None:
             return
         group = Ref("vlan-group", ref.key[:1])
-        yield Record("vlan-group", group.key, {"site": self.site})
+        yield SourceRecord("vlan-group", group.key, {"site": self.site})
         fields: dict[str, Value] = {"group": group, "site": self.site, "name": vlan.name}
-        yield Record("vlan", ref.key, fields | {"description": _text(vlan.description)})
+        yield SourceRecord("vlan", ref.key, fields | {"description": _text(vlan.description)})
         irb = self._port(
             switch.name,
             f"irb.{vlan.id}",
@@ -275,10 +280,10 @@ class _Desired:
         yield irb
         for prefix in switch.prefixes:
             fields = {"status": "active", "description": f"{switch.name} {prefix.color.name}", "vlan": ref}
-            yield Record("prefix", (prefix.text,), fields | {"site": self.site, "color": prefix.color.name})
+            yield SourceRecord("prefix", (prefix.text,), fields | {"site": self.site, "color": prefix.color.name})
             yield _address(f"{prefix.gateway}/64", irb, f"Gateway {prefix.color.name}")
 
-    def _server(self, server: DesignServer) -> Iterator[Record]:
+    def _server(self, server: DesignServer) -> Iterator[SourceRecord]:
         nics = {nic.name: {"rail": nic.rail, "rdma": nic.rdma} for nic in server.config.nics}
         data = {"stripe": server.stripe, "nics": nics}
         fields = self._device("server", (SERVER_MAKER, SERVER_MODEL), SERVER_SYSTEM, data)
@@ -287,16 +292,16 @@ class _Desired:
             yield port
             yield _address(server.management, port)
             fields["primary_ip"] = Ref("ip-address", (server.management,))
-        yield Record("device", (server.name,), fields)
+        yield SourceRecord("device", (server.name,), fields)
         for nic in server.config.nics:
             yield from self._nic(server, nic)
 
-    def _nic(self, server: DesignServer, nic: HostNic) -> Iterator[Record]:
+    def _nic(self, server: DesignServer, nic: HostNic) -> Iterator[SourceRecord]:
         fields: dict[str, Value] = {"type": OTHER_TYPE, "enabled": True, "mtu": nic.mtu, "speed": nic.speed_gbps}
         if nic.mac:
             mac = Ref("mac-address", (server.name, nic.name, nic.mac.lower()))
             fields["primary_mac"] = mac
-            yield Record("mac-address", mac.key, {"interface": Ref("interface", mac.key[:2])})
+            yield SourceRecord("mac-address", mac.key, {"interface": Ref("interface", mac.key[:2])})
         port = self._port(server.name, nic.name, **fields)
         yield port
         for address in nic.addresses:
@@ -312,12 +317,12 @@ class _Desired:
             "context": _json({"ailb": data}),
         }
 
-    def _port(self, device: str, port: str, **fields: Value) -> Record:
-        return Record("interface", (device, port), {"device": Ref("device", (device,)), **fields})
+    def _port(self, device: str, port: str, **fields: Value) -> SourceRecord:
+        return SourceRecord("interface", (device, port), {"device": Ref("device", (device,)), **fields})
 
-    def _cable(self, device: str, port: str, other: str, other_port: str, color: str) -> Record:
+    def _cable(self, device: str, port: str, other: str, other_port: str, color: str) -> SourceRecord:
         key = cable_key(device, port, other, other_port)
-        return Record("cable", key, {"ends": cable_ends(key), "status": "connected", "color": color})
+        return SourceRecord("cable", key, {"ends": cable_ends(key), "status": "connected", "color": color})
 
 
 def _typed(maker: str, ports: tuple[tuple[str, str], ...]) -> dict[str, Value]:
@@ -339,9 +344,9 @@ def _port_speeds(profile: Profile) -> Iterator[tuple[str, int]]:
             yield name, group.native
 
 
-def _address(address: str, port: Record, description: str = "") -> Record:
+def _address(address: str, port: SourceRecord, description: str = "") -> SourceRecord:
     fields: dict[str, Value] = {"interface": port.ref, "description": description}
-    return Record("ip-address", (address,), fields)
+    return SourceRecord("ip-address", (address,), fields)
 
 
 def _text(text: str) -> str:

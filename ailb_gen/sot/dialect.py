@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from ailb_gen.errors import AilbError, ExitCode
-from ailb_gen.sot.records import Id, Record, Ref, Value
+from ailb_gen.sot.records import Id, Ref, SourceRecord, Value
 
 # The tag of everything that this program creates; each fabric has another one after it.
 TAG = "ailb-gen"
@@ -29,7 +29,7 @@ def fabric_tag(fabric: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class SourceScope:
     """What is read: a site, the objects with the tag of a fabric, and what lies in networks and AS number ranges.
 
     `networks`: prefixes and addresses in these are read whoever owns them. `asns`: first and last. `models`: those of
@@ -51,13 +51,13 @@ class Stored:
     Fields have every value that the service has, also those that a push never writes.
     """
 
-    record: Record
+    record: SourceRecord
     id: Id
     owned: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class RecordChange:
     """An update: the stored object, and the fields that get other values; `adopt`: it gets our tags, too."""
 
     stored: Stored
@@ -76,19 +76,22 @@ class Dialect(Protocol):
     def name(self) -> str:
         """How the service is called: `NetBox`."""
 
-    def kinds(self) -> frozenset[str]:
-        """Return the kinds of records that the service can hold: of some, plug-ins decide."""
+    def kinds(self) -> Mapping[str, frozenset[str]]:
+        """Return the kinds of records that the service can hold, of some plug-ins decide, and the fields of each.
 
-    def read(self, kinds: Sequence[str], scope: Scope) -> Iterator[Stored]:
+        Other kinds and fields of a design are not compared and never written.
+        """
+
+    def read(self, kinds: Sequence[str], scope: SourceScope) -> Iterator[Stored]:
         """Yield the stored records of these kinds; several may have the same key."""
 
-    def create(self, kind: str, records: Sequence[Record], ids: Ids, scope: Scope) -> list[Id]:
+    def create(self, kind: str, records: Sequence[SourceRecord], ids: Ids, scope: SourceScope) -> list[Id]:
         """Create records of one kind, with the tags of the fabric; return their ids in the same order.
 
         Late fields are left out. A request may hold fewer records: those of requests before a failing one stay.
         """
 
-    def update(self, kind: str, changes: Sequence[Change], ids: Ids, scope: Scope) -> None:
+    def update(self, kind: str, changes: Sequence[RecordChange], ids: Ids, scope: SourceScope) -> None:
         """Set fields of stored records of one kind; other fields and tags stay."""
 
     def delete(self, kind: str, stored: Sequence[Stored]) -> None:

@@ -46,7 +46,7 @@ class RefusedError(SourceError):
         self.body = body
 
 
-class Session(requests.Session):
+class ServiceSession(requests.Session):
     """A session that repeats what may be repeated, follows no redirect, and counts requests by method.
 
     Every request goes to the host of `base`: links to further pages may name another, which gets no token. `token` is

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from ailb_gen.sot.dialect import Change, Stored
-from ailb_gen.sot.records import KINDS, ORDER, Record, Ref, Value
+from ailb_gen.sot.dialect import RecordChange, Stored
+from ailb_gen.sot.records import KINDS, ORDER, Ref, SourceRecord, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,8 @@ class SourcePlan:
     kind, `unsupported` those that the service has no place for.
     """
 
-    creates: tuple[Record, ...]
-    updates: tuple[Change, ...]
+    creates: tuple[SourceRecord, ...]
+    updates: tuple[RecordChange, ...]
     deletes: tuple[Stored, ...]
     leftovers: tuple[Stored, ...]
     conflicts: tuple[Conflict, ...]
@@ -58,14 +58,14 @@ class SourcePlan:
 
 
 def compare(
-    desired: Iterable[Record],
+    desired: Iterable[SourceRecord],
     stored: Iterable[Stored],
-    kinds: Collection[str],
+    kinds: Mapping[str, frozenset[str]],
     *,
     delete: bool = False,
     adopt: bool = False,
 ) -> SourcePlan:
-    """Compare desired records with the stored ones; `kinds` are those that the service can hold."""
+    """Compare desired records with the stored ones; `kinds` are those that the service can hold, with their fields."""
     records = sorted(desired, key=lambda record: record.sort_key)
     return _Comparison(records, list(stored), kinds, delete, adopt).plan()
 
@@ -74,9 +74,14 @@ class _Comparison:
     """One comparison."""
 
     def __init__(
-        self, desired: Sequence[Record], stored: Sequence[Stored], kinds: Collection[str], delete: bool, adopt: bool
+        self,
+        desired: Sequence[SourceRecord],
+        stored: Sequence[Stored],
+        kinds: Mapping[str, frozenset[str]],
+        delete: bool,
+        adopt: bool,
     ) -> None:
-        self.desired = [record for record in desired if record.kind in kinds]
+        self.desired = [_supported(record, kinds[record.kind]) for record in desired if record.kind in kinds]
         self.unsupported = Counter(record.kind for record in desired if record.kind not in kinds)
         self.delete, self.adopt = delete, adopt
         self.by_ref: dict[Ref, list[Stored]] = defaultdict(list)
@@ -100,9 +105,9 @@ class _Comparison:
                 self.waiting[cause] += 1
                 continue
             result = self._result(record)
-            if isinstance(result, Record):
+            if isinstance(result, SourceRecord):
                 creates.append(result)
-            elif isinstance(result, Change):
+            elif isinstance(result, RecordChange):
                 updates.append(result)
             elif result:
                 self.conflicts[record.ref] = result
@@ -124,13 +129,13 @@ class _Comparison:
             self.unsupported,
         )
 
-    def _waits_for(self, record: Record) -> Ref | None:
+    def _waits_for(self, record: SourceRecord) -> Ref | None:
         """Return the conflict that keeps a record from being written: one of what it refers to."""
         kind = KINDS[record.kind]
         values = (value for name, value in record.fields.items() if name not in kind.late)
         return next((self.blocked[ref] for ref in _refs(values) if ref in self.blocked), None)
 
-    def _result(self, record: Record) -> Record | Change | tuple[str, str] | None:
+    def _result(self, record: SourceRecord) -> SourceRecord | RecordChange | tuple[str, str] | None:
         """Return what becomes of a record: it is created, changed, in conflict (reason and hint) or as it should be."""
         found = self.by_ref.get(record.ref, [])
         one = _only(found)
@@ -140,13 +145,13 @@ class _Comparison:
             return self._occupant(record) if record.kind == "cable" and self._occupant(record) else record
         if record.is_shared:
             missing = _missing_ports(record, one)
-            return Change(one, {"ports": missing}) if one.owned and missing else None
+            return RecordChange(one, {"ports": missing}) if one.owned and missing else None
         fields = differences(record, one)
         if one.owned:
-            return Change(one, fields) if fields else None
+            return RecordChange(one, fields) if fields else None
         inside = KINDS[record.kind].inside
         if self.adopt or (inside and Ref(inside, record.key[:1]) in self.usable):
-            return Change(one, fields, adopt=True)
+            return RecordChange(one, fields, adopt=True)
         return "it exists and is not this program's", "rename or delete it, or take it over with --adopt"
 
     def _occupied(self, stored: Sequence[Stored]) -> dict[Ref, list[Stored]]:
@@ -159,7 +164,7 @@ class _Comparison:
                     ports[ref].append(one)
         return ports
 
-    def _occupant(self, record: Record) -> tuple[str, str] | None:
+    def _occupant(self, record: SourceRecord) -> tuple[str, str] | None:
         """Return why the ports of a new cable are not free."""
         for ref in _refs([record.fields["ends"]]):
             for one in self.occupied[ref]:
@@ -170,10 +175,17 @@ class _Comparison:
         return None
 
 
-def differences(record: Record, stored: Stored) -> dict[str, Value]:
+def differences(record: SourceRecord, stored: Stored) -> dict[str, Value]:
     """Return the fields of a record that have other values in the service."""
     there = stored.record.fields
     return {name: value for name, value in record.fields.items() if there.get(name) != value}
+
+
+def _supported(record: SourceRecord, names: frozenset[str]) -> SourceRecord:
+    """Return a record without the fields that the service has no place for."""
+    if record.fields.keys() <= names:
+        return record
+    return replace(record, fields={name: value for name, value in record.fields.items() if name in names})
 
 
 def _only(found: Sequence[Stored]) -> Stored | None:
@@ -182,7 +194,7 @@ def _only(found: Sequence[Stored]) -> Stored | None:
     return owned[0] if len(owned) == 1 else None
 
 
-def _missing_ports(record: Record, stored: Stored) -> tuple[Value, ...]:
+def _missing_ports(record: SourceRecord, stored: Stored) -> tuple[Value, ...]:
     """Return the ports that a device type lacks: of an interrupted push."""
     ours, there = record.fields.get("ports"), stored.record.fields.get("ports")
     if not isinstance(ours, tuple) or not isinstance(there, tuple):

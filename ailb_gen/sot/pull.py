@@ -21,7 +21,7 @@ from ailb_gen.intent.models import Fabric
 from ailb_gen.intent.scalars import Ipv4Interface, Mac, NicName, PortName, RdmaName
 from ailb_gen.intent.servers import ServerKind
 from ailb_gen.intent.servers_csv import PLAIN_COLUMNS
-from ailb_gen.sot.site import Port, Site, shown
+from ailb_gen.sot.site import Site, SitePort, shown
 from ailb_gen.validation import Name
 from ailb_gen.wording import clean
 
@@ -37,7 +37,7 @@ class UnusableError(AilbError):
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownDevice:
     """What the intent says: its design, and the kind of every server by name."""
 
     fabric: Fabric
@@ -69,9 +69,9 @@ class Known:
         return names[number] if number < len(names) else ""
 
 
-def known_of(fabric: Fabric, design: Design) -> Known:
+def known_of(fabric: Fabric, design: Design) -> KnownDevice:
     """Return what an intent says."""
-    return Known(
+    return KnownDevice(
         fabric,
         design,
         {switch.name: switch for switch in design.switches},
@@ -84,10 +84,10 @@ def known_of(fabric: Fabric, design: Design) -> Known:
 class PulledNic:
     """A NIC as it is there: port, RDMA device and MAC (empty if unknown), and the leaf port that it is cabled to."""
 
-    port: Port
+    port: SitePort
     rdma: str
     mac: str
-    peer: Port | None
+    peer: SitePort | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +103,11 @@ class PulledServer:
     management: str
     nics: Mapping[int, PulledNic]
     stripes: Mapping[int, int]
-    surplus: tuple[Port, ...] = ()
+    surplus: tuple[SitePort, ...] = ()
 
 
 @dataclass(slots=True)
-class CheckedTexts:
+class PullCheck:
     """Texts from outside that files hold: those that the intent would refuse are noted, with the object."""
 
     service: str
@@ -148,7 +148,7 @@ def natural(name: str) -> tuple[tuple[int, int | str], ...]:
     return tuple((0, int(part)) if number % 2 else (1, part) for number, part in enumerate(parts))
 
 
-def members(site: Site, known: Known) -> list[str]:
+def members(site: Site, known: KnownDevice) -> list[str]:
     """Return the names of the servers of the fabric that are there, in no order.
 
     A server is known to the intent, or has the fabric's tag, or is cabled to a leaf; and it has the role of one.
@@ -166,7 +166,7 @@ def members(site: Site, known: Known) -> list[str]:
     ]
 
 
-def _leaf_cables(site: Site, known: Known, device: str) -> Iterator[tuple[Port, Port, DesignSwitch]]:
+def _leaf_cables(site: Site, known: KnownDevice, device: str) -> Iterator[tuple[SitePort, SitePort, DesignSwitch]]:
     """Yield the cables of a device to leaves: its port, the port of the leaf, the leaf."""
     for port, cable in site.cables_of(device):
         peer = cable.other(port)
@@ -175,7 +175,7 @@ def _leaf_cables(site: Site, known: Known, device: str) -> Iterator[tuple[Port, 
             yield port, peer, leaf
 
 
-def server_of(site: Site, known: Known, name: str, checked: CheckedTexts) -> PulledServer:
+def server_of(site: Site, known: KnownDevice, name: str, checked: PullCheck) -> PulledServer:
     """Return a server as it is there.
 
     Its stripe is that of most of its cables' leaves, else what our context there or the intent says. A NIC is found by
@@ -192,7 +192,7 @@ def server_of(site: Site, known: Known, name: str, checked: CheckedTexts) -> Pul
     by_number = {
         number: port
         for number in range(len(rails))
-        if site.port(port := Port(name, own.get(number) or known.nic_name(kind, number))) is not None
+        if site.port(port := SitePort(name, own.get(number) or known.nic_name(kind, number))) is not None
     }
     surplus = []
     for port, (_, leaf) in cables.items():
@@ -213,7 +213,7 @@ def server_of(site: Site, known: Known, name: str, checked: CheckedTexts) -> Pul
     )
 
 
-def _stripe(stripes: Mapping[int, int], said: object, design: DesignServer | None, known: Known) -> int:
+def _stripe(stripes: Mapping[int, int], said: object, design: DesignServer | None, known: KnownDevice) -> int:
     if stripes:
         return min(stripes, key=lambda stripe: (-stripes[stripe], stripe))
     if isinstance(said, int) and 1 <= said <= len(known.fabric.stripes):
@@ -223,7 +223,9 @@ def _stripe(stripes: Mapping[int, int], said: object, design: DesignServer | Non
     return 1 if len(known.fabric.stripes) == 1 else 0
 
 
-def _nic(site: Site, port: Port, peer: Port | None, context: Mapping[str, Any], checked: CheckedTexts) -> PulledNic:
+def _nic(
+    site: Site, port: SitePort, peer: SitePort | None, context: Mapping[str, Any], checked: PullCheck
+) -> PulledNic:
     checked.text(NIC_NAME, port.name, f"interface {port}")
     macs, rdma = site.macs.get(port, ()), ""
     described = context.get("nics")
@@ -234,24 +236,24 @@ def _nic(site: Site, port: Port, peer: Port | None, context: Mapping[str, Any], 
     return PulledNic(port, rdma, mac, peer)
 
 
-def _management(site: Site, name: str, checked: CheckedTexts) -> str:
+def _management(site: Site, name: str, checked: PullCheck) -> str:
     """Return the primary IPv4 address of a device with its prefix length, or no text; the intent has no IPv6 there."""
     address = site.field(name, "primary_ip")
     return "" if ":" in address else address and checked.text(ADDRESS, address, f"primary address of {shown(name)}")
 
 
-class PulledCable(NamedTuple):
+class BuiltCable(NamedTuple):
     """A row of `cabling.csv` before it is written: both ends, and the cells that follow."""
 
-    a: Port
-    b: Port
+    a: SitePort
+    b: SitePort
     speed: str
     kind: str
     color: str
     rail: str
 
 
-def cables_of(site: Site, known: Known, servers: Iterable[PulledServer]) -> list[PulledCable]:
+def cables_of(site: Site, known: KnownDevice, servers: Iterable[PulledServer]) -> list[BuiltCable]:
     """Return the cables of the fabric: of leaves to spines, by both and link, then of leaves to servers, by port.
 
     Parallel links of two switches keep their order in the intent; then their colors there and their ports decide.
@@ -261,7 +263,7 @@ def cables_of(site: Site, known: Known, servers: Iterable[PulledServer]) -> list
     ours: dict[tuple[str, str], list[Link]] = defaultdict(list)
     for link in known.design.links:
         ours[link.leaf, link.spine].append(link)
-    links: dict[tuple[str, str], list[PulledCable]] = defaultdict(list)
+    links: dict[tuple[str, str], list[BuiltCable]] = defaultdict(list)
     hosts = []
     for leaf in known.design.leaves:
         for port, cable in site.cables_of(leaf.name):
@@ -270,9 +272,9 @@ def cables_of(site: Site, known: Known, servers: Iterable[PulledServer]) -> list
             if not is_port(port.name):
                 continue
             if peer in nics:
-                hosts.append(PulledCable(port, peer, _speed(site, port), "host", "", str(leaf.number - 1)))
+                hosts.append(BuiltCable(port, peer, _speed(site, port), "host", "", str(leaf.number - 1)))
             elif spine is not None and spine.role == "spine" and is_port(peer.name):
-                row = PulledCable(port, peer, _speed(site, port), "fabric", cable.color, "")
+                row = BuiltCable(port, peer, _speed(site, port), "fabric", cable.color, "")
                 links[leaf.name, spine.name].append(row)
     order = [(leaf.name, spine.name) for leaf in known.design.leaves for spine in known.design.spines]
     ordered = [row for pair in order for row in _in_order(links.get(pair, []), ours.get(pair, []))]
@@ -280,13 +282,13 @@ def cables_of(site: Site, known: Known, servers: Iterable[PulledServer]) -> list
     return ordered + sorted(hosts, key=lambda row: (place[row.a.device], sort_key(row.a.name), row.b))
 
 
-def _in_order(rows: list[PulledCable], ours: Sequence[Link]) -> list[PulledCable]:
+def _in_order(rows: list[BuiltCable], ours: Sequence[Link]) -> list[BuiltCable]:
     """Return the links of two switches in the order of their numbers."""
     left = sorted(rows, key=lambda row: (sort_key(row.a.name), sort_key(row.b.name)))
     if len(left) < 2:
         return left
-    placed: dict[int, PulledCable] = {}
-    same: tuple[Callable[[PulledCable, Link], bool], ...] = (
+    placed: dict[int, BuiltCable] = {}
+    same: tuple[Callable[[BuiltCable, Link], bool], ...] = (
         lambda row, link: (row.a.name, row.b.name) == (link.leaf_interface, link.spine_interface),
         lambda row, link: row.color == link.color.name,
         lambda row, link: True,
@@ -300,7 +302,7 @@ def _in_order(rows: list[PulledCable], ours: Sequence[Link]) -> list[PulledCable
     return [placed[number] for number in sorted(placed)] + left
 
 
-def _speed(site: Site, port: Port) -> str:
+def _speed(site: Site, port: SitePort) -> str:
     speed = (site.port(port) or {}).get("speed")
     return f"{speed}g" if isinstance(speed, int) and speed else ""
 
@@ -310,10 +312,10 @@ class Pulled:
     """What was pulled: the servers, in the order of their rows, the cables, and the management address by switch."""
 
     servers: tuple[PulledServer, ...]
-    cables: tuple[PulledCable, ...]
+    cables: tuple[BuiltCable, ...]
     management: Mapping[str, str]
 
-    def files(self, known: Known) -> dict[str, bytes]:
+    def files(self, known: KnownDevice) -> dict[str, bytes]:
         """Return the contents of the files by name."""
         return {
             SERVERS: _servers_csv(self.servers, known),
@@ -329,9 +331,9 @@ class Pulled:
         }
 
 
-def pull(site: Site, known: Known) -> Pulled:
+def pull(site: Site, known: KnownDevice) -> Pulled:
     """Return what the site says about the fabric. Raises UnusableError for names that no file may hold."""
-    checked = CheckedTexts(site.service)
+    checked = PullCheck(site.service)
     servers = sorted(
         (server_of(site, known, name, checked) for name in members(site, known)),
         key=lambda server: (server.stripe, natural(server.name), server.name),
@@ -349,7 +351,7 @@ def _csv(header: Iterable[str], rows: Iterable[Iterable[object]]) -> bytes:
     return buffer.getvalue().encode()
 
 
-def _servers_csv(servers: Sequence[PulledServer], known: Known) -> bytes:
+def _servers_csv(servers: Sequence[PulledServer], known: KnownDevice) -> bytes:
     """Return `servers.csv`: names of NICs and RDMA devices only where they differ from those of the fabric file."""
     rows: list[dict[str, object]] = []
     for server in servers:
@@ -370,7 +372,7 @@ def _servers_csv(servers: Sequence[PulledServer], known: Known) -> bytes:
     return _csv(header, ([row.get(column, "") for column in header] for row in rows))
 
 
-def _own_port(server: PulledServer, number: int, nic: PulledNic, known: Known) -> str:
+def _own_port(server: PulledServer, number: int, nic: PulledNic, known: KnownDevice) -> str:
     """Return the leaf port of a NIC if it is one of the leaf on its rail: of another, the column cannot tell."""
     leaf = known.switches.get(nic.peer.device) if nic.peer else None
     rail = known.rails(server.kind, server.stripe)[number]

@@ -10,9 +10,9 @@ from itertools import islice
 from typing import TypeVar
 
 from ailb_gen.progress import Advance, Progress, quiet
-from ailb_gen.sot.dialect import Change, Dialect, Scope, SourceError, Stored
+from ailb_gen.sot.dialect import Dialect, RecordChange, SourceError, SourceScope, Stored
 from ailb_gen.sot.plan import SourcePlan, compare
-from ailb_gen.sot.records import KINDS, Id, Record, Ref, Value
+from ailb_gen.sot.records import KINDS, Id, Ref, SourceRecord, Value
 
 Item = TypeVar("Item")
 # Objects per request: a service stores each batch whole or not at all, and answers within seconds. A device brings the
@@ -25,12 +25,12 @@ FIRST_DELETED = ("cable",)
 
 
 @dataclass(slots=True)
-class Source:
+class SourceOfTruth:
     """A service with what is pushed to it; `stored` is what it had when it was last read."""
 
     dialect: Dialect
-    desired: Sequence[Record]
-    scope: Scope
+    desired: Sequence[SourceRecord]
+    scope: SourceScope
     delete: bool = False
     adopt: bool = False
     stored: list[Stored] = field(default_factory=list)
@@ -45,7 +45,7 @@ class Source:
         return compare(self.desired, self.stored, self.dialect.kinds(), delete=self.delete, adopt=self.adopt)
 
 
-def push(source: Source, plan: SourcePlan, progress: Progress = quiet) -> Counter[str]:
+def push(source: SourceOfTruth, plan: SourcePlan, progress: Progress = quiet) -> Counter[str]:
     """Carry out a plan; return the objects written, by kind.
 
     After an error everything is read and compared again, as long as each time less is left. Raises SourceError with
@@ -68,7 +68,7 @@ def push(source: Source, plan: SourcePlan, progress: Progress = quiet) -> Counte
 class _Carrying:
     """One attempt to carry out a plan."""
 
-    def __init__(self, source: Source, plan: SourcePlan, written: Counter[str], advance: Advance) -> None:
+    def __init__(self, source: SourceOfTruth, plan: SourcePlan, written: Counter[str], advance: Advance) -> None:
         self.source, self.plan, self.written, self.advance = source, plan, written, advance
         self.ids: dict[Ref, Id] = {}
         types = [record for record in source.desired if record.kind == "device-type"]
@@ -82,7 +82,7 @@ class _Carrying:
 
     def run(self) -> None:
         """Write everything."""
-        late: list[Change] = []
+        late: list[RecordChange] = []
         self._delete([one for one in self.plan.deletes if one.record.kind in FIRST_DELETED])
         self._release()
         creates, updates = list(self.plan.creates), list(self.plan.updates)
@@ -101,7 +101,7 @@ class _Carrying:
             self._update(kind, [change for change in late if change.stored.record.kind == kind], count=False)
         self._delete([one for one in self.plan.deletes if one.record.kind not in FIRST_DELETED])
 
-    def _made_by_service(self, kind: str, new: Sequence[Record]) -> tuple[list[Record], list[Change]]:
+    def _made_by_service(self, kind: str, new: Sequence[SourceRecord]) -> tuple[list[SourceRecord], list[RecordChange]]:
         """Return the records that are to be created after all, and changes of those that came with a new device."""
         found = {
             one.record.ref: one
@@ -110,14 +110,16 @@ class _Carrying:
         }
         self._learn(list(found.values()))
         left = [record for record in new if record.ref not in found]
-        return left, [Change(found[record.ref], record.fields, adopt=True) for record in new if record.ref in found]
+        return left, [
+            RecordChange(found[record.ref], record.fields, adopt=True) for record in new if record.ref in found
+        ]
 
     def _release(self) -> None:
         """Take back late references to what moves to another object: a service refuses to move it otherwise."""
         moving = {change.stored.record.ref for change in self.plan.updates if "interface" in change.fields}
         for kind, row in KINDS.items():
             holders = [
-                Change(one, {name: None})
+                RecordChange(one, {name: None})
                 for one in self.source.stored
                 if one.record.kind == kind and one.owned
                 for name in row.late
@@ -125,36 +127,36 @@ class _Carrying:
             ]
             self._update(kind, holders, count=False)
 
-    def _late(self, kind: str, new: Sequence[Record], changed: Sequence[Change]) -> Iterator[Change]:
+    def _late(self, kind: str, new: Sequence[SourceRecord], changed: Sequence[RecordChange]) -> Iterator[RecordChange]:
         """Yield the changes of fields that refer to later kinds."""
         late = KINDS[kind].late
         for record in new if late else ():
             if fields := self._known({name: record.fields[name] for name in late if name in record.fields}):
-                yield Change(Stored(record, self.ids[record.ref], True), fields)
+                yield RecordChange(Stored(record, self.ids[record.ref], True), fields)
         for change in changed if late else ():
             if fields := self._known({name: change.fields[name] for name in late if name in change.fields}):
-                yield Change(change.stored, fields)
+                yield RecordChange(change.stored, fields)
 
     def _known(self, fields: dict[str, Value]) -> dict[str, Value]:
         """Leave out references to what is in conflict."""
         blocked = {conflict.ref for conflict in self.plan.conflicts}
         return {name: value for name, value in fields.items() if value not in blocked}
 
-    def _create(self, kind: str, records: Sequence[Record]) -> None:
+    def _create(self, kind: str, records: Sequence[SourceRecord]) -> None:
         dialect, scope = self.source.dialect, self.source.scope
 
-        def create(batch: Sequence[Record]) -> None:
+        def create(batch: Sequence[SourceRecord]) -> None:
             for record, number in zip(batch, dialect.create(kind, batch, self.ids, scope), strict=True):
                 self.ids[record.ref] = number
 
         self._batches(kind, records, create, weight=self._weight)
 
-    def _weight(self, record: Record) -> int:
+    def _weight(self, record: SourceRecord) -> int:
         """Return how many objects of a request a record counts for."""
         kind = record.fields.get("type")
         return 1 + self.ports.get(kind, 0) // PORTS if isinstance(kind, Ref) else 1
 
-    def _update(self, kind: str, changes: Sequence[Change], count: bool = True) -> None:
+    def _update(self, kind: str, changes: Sequence[RecordChange], count: bool = True) -> None:
         given = [change for change in changes if change.fields or change.adopt]
         dialect, scope = self.source.dialect, self.source.scope
         self._batches(kind, given, lambda batch: dialect.update(kind, batch, self.ids, scope), count)
@@ -212,7 +214,7 @@ def _tuple(value: Value) -> tuple[Value, ...]:
     return value if isinstance(value, tuple) else ()
 
 
-def _without(change: Change, late: Sequence[str]) -> Change:
+def _without(change: RecordChange, late: Sequence[str]) -> RecordChange:
     """Return a change without the fields that are written later."""
     fields = {name: value for name, value in change.fields.items() if name not in late}
-    return Change(change.stored, fields, change.adopt)
+    return RecordChange(change.stored, fields, change.adopt)

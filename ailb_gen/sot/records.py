@@ -28,7 +28,7 @@ Value: TypeAlias = str | int | bool | Ref | tuple["Value", ...] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class RecordKind:
     """A kind of records: the names that its key consists of, and the fields that records of it may have.
 
     `shared`: other fabrics and people use such objects, too. What exists is used and never changed; it is not deleted.
@@ -44,29 +44,29 @@ class Kind:
 
 
 # In the order of dependency: what stands later may refer to what stands before. Deletes go the other way.
-KINDS: dict[str, Kind] = {
+KINDS: dict[str, RecordKind] = {
     # color: six hexadecimal digits.
-    "tag": Kind(("name",), ("description", "color"), shared=True),
+    "tag": RecordKind(("name",), ("description", "color"), shared=True),
     # type: text; kinds: the kinds that have the field.
-    "custom-field": Kind(("name",), ("description", "kinds"), shared=True),
-    "site": Kind(("name",), (), shared=True),
-    "manufacturer": Kind(("name",), (), shared=True),
-    "device-role": Kind(("name",), ("color",), shared=True),
+    "custom-field": RecordKind(("name",), ("description", "kinds"), shared=True),
+    "site": RecordKind(("name",), (), shared=True),
+    "manufacturer": RecordKind(("name",), (), shared=True),
+    "device-role": RecordKind(("name",), ("color",), shared=True),
     # ports: pairs of name and type of every physical port; creating a device creates these interfaces.
-    "device-type": Kind(("manufacturer", "model"), ("manufacturer", "ports"), shared=True),
-    "platform": Kind(("name",), ("manufacturer",), shared=True),
-    "rir": Kind(("name",), (), shared=True),
-    "asn": Kind(("number",), ("rir", "description")),
-    "vlan-group": Kind(("name",), ("site",)),
-    "vlan": Kind(("group", "id"), ("group", "site", "name", "description")),
+    "device-type": RecordKind(("manufacturer", "model"), ("manufacturer", "ports"), shared=True),
+    "platform": RecordKind(("name",), ("manufacturer",), shared=True),
+    "rir": RecordKind(("name",), (), shared=True),
+    "asn": RecordKind(("number",), ("rir", "description")),
+    "vlan-group": RecordKind(("name",), ("site",)),
+    "vlan": RecordKind(("group", "id"), ("group", "site", "name", "description")),
     # context: JSON of what a template needs; asn and stripe are in it. status: active, planned, offline and so on.
-    "device": Kind(
+    "device": RecordKind(
         ("device",),
         ("site", "role", "type", "platform", "status", "context", "primary_ip"),
         late=("primary_ip",),
     ),
     # type: as in NetBox's choices; mtu in bytes, speed in Gb/s; vlan: the untagged (native) one; color: the fabric's.
-    "interface": Kind(
+    "interface": RecordKind(
         ("device", "port"),
         (
             "device",
@@ -84,19 +84,19 @@ KINDS: dict[str, Kind] = {
         late=("primary_mac",),
         inside="device",
     ),
-    "mac-address": Kind(("device", "port", "mac"), ("interface",)),
+    "mac-address": RecordKind(("device", "port", "mac"), ("interface",)),
     # status: active, or container of other prefixes.
-    "prefix": Kind(("prefix",), ("site", "status", "description", "vlan", "color")),
+    "prefix": RecordKind(("prefix",), ("site", "status", "description", "vlan", "color")),
     # With its prefix length.
-    "ip-address": Kind(("address",), ("interface", "description")),
+    "ip-address": RecordKind(("address",), ("interface", "description")),
     # Both ends in order; color: the fabric's, empty for cables of servers.
-    "cable": Kind(("a_device", "a_port", "b_device", "b_port"), ("ends", "status", "color")),
-    "bgp-session": Kind(
+    "cable": RecordKind(("a_device", "a_port", "b_device", "b_port"), ("ends", "status", "color")),
+    "bgp-session": RecordKind(
         ("device", "name"),
         ("device", "site", "local_address", "remote_address", "local_asn", "remote_asn", "status", "description"),
     ),
     # data: JSON; tag: the devices that it holds for.
-    "config-context": Kind(("name",), ("description", "data", "tag")),
+    "config-context": RecordKind(("name",), ("description", "data", "tag")),
 }
 ORDER = {kind: number for number, kind in enumerate(KINDS)}
 
@@ -107,7 +107,7 @@ def label(kind: str, key: Key) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class SourceRecord:
     """An object: its kind, its natural key and its fields. Without a field nothing is said about it.
 
     `shared`: this object alone is treated as one of a shared kind, such as a management network.

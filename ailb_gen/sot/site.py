@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ailb_gen.progress import Progress, quiet
-from ailb_gen.sot.dialect import Dialect, Scope, SourceError, Stored
+from ailb_gen.sot.dialect import Dialect, SourceError, SourceScope, Stored
 from ailb_gen.sot.records import Ref, Value
 from ailb_gen.wording import clean, some
 
@@ -18,7 +18,7 @@ KINDS = ("device", "interface", "mac-address", "cable")
 SHOWN = 80
 
 
-class Port(NamedTuple):
+class SitePort(NamedTuple):
     """A port of a device."""
 
     device: str
@@ -31,12 +31,12 @@ class Port(NamedTuple):
 class SiteCable(NamedTuple):
     """A cable between two ports, with its status and the fabric's color."""
 
-    a: Port
-    b: Port
+    a: SitePort
+    b: SitePort
     status: str
     color: str
 
-    def other(self, end: Port) -> Port:
+    def other(self, end: SitePort) -> SitePort:
         """Return the end that is not `end`."""
         return self.b if end == self.a else self.a
 
@@ -58,10 +58,10 @@ class Site:
     name: str
     devices: Mapping[str, Sequence[Stored]]
     ports: Mapping[str, Mapping[str, Stored]]
-    macs: Mapping[Port, Sequence[str]]
-    cables: Mapping[Port, Sequence[SiteCable]]
+    macs: Mapping[SitePort, Sequence[str]]
+    cables: Mapping[SitePort, Sequence[SiteCable]]
 
-    def port(self, port: Port) -> Mapping[str, Value] | None:
+    def port(self, port: SitePort) -> Mapping[str, Value] | None:
         """Return the fields of a port, or None where it is not there."""
         stored = self.ports.get(port.device, {}).get(port.name)
         return stored.record.fields if stored else None
@@ -78,13 +78,13 @@ class Site:
         ours = data.get("ailb") if isinstance(data, dict) else None
         return ours if isinstance(ours, dict) else {}
 
-    def cables_of(self, device: str) -> list[tuple[Port, SiteCable]]:
+    def cables_of(self, device: str) -> list[tuple[SitePort, SiteCable]]:
         """Return the cables of a device with the port that each ends at, by port."""
-        ports = (Port(device, name) for name in sorted(self.ports.get(device, {})))
+        ports = (SitePort(device, name) for name in sorted(self.ports.get(device, {})))
         return [(port, cable) for port in ports for cable in self.cables.get(port, ())]
 
 
-def read_site(dialect: Dialect, scope: Scope, progress: Progress = quiet) -> Site:
+def read_site(dialect: Dialect, scope: SourceScope, progress: Progress = quiet) -> Site:
     """Read the devices of a site with their ports, MAC addresses and cables.
 
     Raises SourceError, also for answers that do not belong together: a token that may see a part, or changes meanwhile.
@@ -107,9 +107,9 @@ def read_site(dialect: Dialect, scope: Scope, progress: Progress = quiet) -> Sit
     for stored in rows["interface"]:
         ports[stored.record.key[0]][stored.record.key[1]] = stored
     cables = tuple(map(_cable, rows["cable"]))
-    owners = [Port(*one.record.key[:2]) for one in rows["mac-address"]]
+    owners = [SitePort(*one.record.key[:2]) for one in rows["mac-address"]]
     _check_whole(dialect.name, everything.keys(), ports, owners, cables)
-    by_port: dict[Port, list[SiteCable]] = defaultdict(list)
+    by_port: dict[SitePort, list[SiteCable]] = defaultdict(list)
     for cable in sorted(set(cables)):
         by_port[cable.a].append(cable)
         by_port[cable.b].append(cable)
@@ -118,19 +118,19 @@ def read_site(dialect: Dialect, scope: Scope, progress: Progress = quiet) -> Sit
 
 def _cable(stored: Stored) -> SiteCable:
     key, fields = stored.record.key, stored.record.fields
-    ends = Port(*key[:2]), Port(*key[2:])
+    ends = SitePort(*key[:2]), SitePort(*key[2:])
     return SiteCable(*ends, str(fields.get("status") or ""), str(fields.get("color") or ""))
 
 
-def _macs(rows: Sequence[Stored], ports: Mapping[str, Mapping[str, Stored]]) -> Mapping[Port, Sequence[str]]:
-    found: dict[Port, list[str]] = defaultdict(list)
+def _macs(rows: Sequence[Stored], ports: Mapping[str, Mapping[str, Stored]]) -> Mapping[SitePort, Sequence[str]]:
+    found: dict[SitePort, list[str]] = defaultdict(list)
     for stored in rows:
-        found[Port(*stored.record.key[:2])].append(stored.record.key[2])
+        found[SitePort(*stored.record.key[:2])].append(stored.record.key[2])
     for device, row in ports.items():
         for name, stored in row.items():
             if isinstance(primary := stored.record.fields.get("primary_mac"), Ref):
-                others = [mac for mac in found.get(Port(device, name), ()) if mac != primary.key[-1]]
-                found[Port(device, name)] = [primary.key[-1], *sorted(others)]
+                others = [mac for mac in found.get(SitePort(device, name), ()) if mac != primary.key[-1]]
+                found[SitePort(device, name)] = [primary.key[-1], *sorted(others)]
     return found
 
 
@@ -142,7 +142,7 @@ def _check_whole(
     service: str,
     devices: Collection[str],
     ports: Mapping[str, Mapping[str, Stored]],
-    owners: Sequence[Port],
+    owners: Sequence[SitePort],
     cables: Sequence[SiteCable],
 ) -> None:
     """Check that ports, and those that have MAC addresses and cables, are of devices and ports that were read."""

@@ -25,7 +25,7 @@ from tests.deploy.fabric import CANARY, LAST, Site
 from tests.deploy.test_deployment_rollback import killed
 from tests.junos.models import MODELS
 from tests.ports import free_ports
-from tests.sot.stub import empty_netbox
+from tests.sot.stub import PORT, SITE, SPINE, empty_netbox
 
 WHAT_IF = """\
 name: a job on the lab fabric
@@ -124,8 +124,8 @@ EMULATE = (
 BATFISH = Case("validate-batfish", "validate fabric.yaml out --checks batfish --batfish {}")
 BATFISH_CLEAN = Case("batfish-clean", "batfish clean {} --dry-run")
 NO_BATFISH = Case("validate-no-batfish", "validate fabric.yaml out --checks batfish --batfish {}", 3)
-INVENTORY_PULL = Case("inventory-pull", "inventory pull netbox fabric.yaml --url {}", code=2)
 INVENTORY_PUSH = Case("inventory-push", "inventory push netbox fabric.yaml --plan-only --url {}")
+INVENTORY_PULL = Case("inventory-pull", "inventory pull netbox fabric.yaml --check --url {}", 1)
 JUNOS_CHECK = Case("junos-check", "junos check wrong.conf out/switches/spine1.conf --yang {}", 1)
 LINK = "stripe1-leaf1:et-0/0/2"
 NIC = "gpu-s1-1:gpu0_eth"
@@ -152,7 +152,7 @@ IN_LAB = (
 SCHEMA = Case("schema", "schema what-if")
 ALL = (
     *CASES, *LOOKS, *PUSHES, REFUSED, ROLLED_BACK, CONFIRM, *EMULATE, BATFISH,
-    BATFISH_CLEAN, NO_BATFISH, INVENTORY_PUSH, JUNOS_CHECK, SCHEMA,
+    BATFISH_CLEAN, NO_BATFISH, INVENTORY_PUSH, INVENTORY_PULL, JUNOS_CHECK, SCHEMA,
     *IN_LAB,
 )  # fmt: skip
 
@@ -289,6 +289,7 @@ def test_what_is_shown_with_an_inventory(folder: Path, shown: Shown, monkeypatch
     monkeypatch.setenv("NETBOX_TOKEN", "nbt_tests.only")
     with empty_netbox() as url:
         done(INVENTORY_PUSH, folder, shown, url)
+    with empty_netbox(sites=SITE, devices=SPINE, interfaces=PORT) as url:
         done(INVENTORY_PULL, folder, shown, url)
 
 

@@ -2,13 +2,15 @@
 
 import signal
 import sys
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
+from tests.sot.nautobot_service import NAUTOBOT
 from tests.sot.netbox_service import NETBOX
 from tests.sot.services import ServiceError, install, keep, service
 
-KINDS = {kind.name: kind for kind in (NETBOX,)}
+KINDS = {kind.name: kind for kind in (NETBOX, NAUTOBOT)}
 
 
 def main(words: list[str]) -> None:
@@ -20,8 +22,8 @@ def main(words: list[str]) -> None:
             except ServiceError as error:
                 Path(folder, "failed").write_text(str(error))
         case ["--install", *names]:
-            for name in names or KINDS:
-                install(KINDS[name])
+            with ProcessPoolExecutor() as pool:
+                list(pool.map(install, (KINDS[name] for name in names or KINDS)))
         case [name]:
             with service(KINDS[name]) as running, suppress(KeyboardInterrupt):
                 sys.stdout.write(f"{running.url}\n{running.token}\nCtrl-C ends it\n")

@@ -6,6 +6,7 @@ import pytest
 
 from tests.conftest import IN_CI, SHARED_REQUIRED
 from tests.sot import services
+from tests.sot.nautobot_service import NAUTOBOT
 from tests.sot.netbox_service import NETBOX
 
 
@@ -19,6 +20,19 @@ def netbox_service() -> Iterator[services.Running]:
 def netbox(netbox_service: services.Running) -> Iterator[services.Running]:
     """The real NetBox as after installation, for the tests of one module; the others wait."""
     with services.alone(netbox_service) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def nautobot_service() -> Iterator[services.Running]:
+    """The real Nautobot, shared with other workers: for `nautobot`, not for tests."""
+    yield from started(NAUTOBOT)
+
+
+@pytest.fixture(scope="module")
+def nautobot(nautobot_service: services.Running) -> Iterator[services.Running]:
+    """The real Nautobot as after installation, for the tests of one module; the others wait."""
+    with services.alone(nautobot_service) as running:
         yield running
 
 

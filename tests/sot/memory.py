@@ -1,11 +1,11 @@
 """A source of truth in memory: the dialect's Protocol with the rules that a real service has."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
 from threading import Lock
 
-from ailb_gen.sot.dialect import Change, Ids, Scope, SourceError, Stored
-from ailb_gen.sot.records import KINDS, Id, Record, Ref, Value
+from ailb_gen.sot.dialect import Ids, RecordChange, SourceError, SourceScope, Stored
+from ailb_gen.sot.records import KINDS, Id, Ref, SourceRecord, Value
 
 
 class Memory:
@@ -21,19 +21,19 @@ class Memory:
         self._next = count(1)
         self._lock = Lock()
 
-    def kinds(self) -> frozenset[str]:
-        return frozenset(KINDS) - self.without
+    def kinds(self) -> Mapping[str, frozenset[str]]:
+        return {kind: frozenset(row.fields) for kind, row in KINDS.items() if kind not in self.without}
 
-    def read(self, kinds: Sequence[str], scope: Scope) -> Iterator[Stored]:
+    def read(self, kinds: Sequence[str], scope: SourceScope) -> Iterator[Stored]:
         yield from sorted((one for one in self.rows.values() if one.record.kind in kinds), key=lambda one: str(one.id))
 
-    def add(self, record: Record, owned: bool = False) -> Id:
+    def add(self, record: SourceRecord, owned: bool = False) -> Id:
         """Store a record as somebody else does."""
         number = next(self._next)
         self.rows[number] = Stored(record, number, owned)
         return number
 
-    def create(self, kind: str, records: Sequence[Record], ids: Ids, scope: Scope) -> list[Id]:
+    def create(self, kind: str, records: Sequence[SourceRecord], ids: Ids, scope: SourceScope) -> list[Id]:
         with self._lock:
             self._begin()
             assert {record.kind for record in records} == {kind}
@@ -45,12 +45,12 @@ class Memory:
                     raise SourceError(f"{record} exists")
                 if kind == "cable" and any(set(record.fields["ends"]) & self._ends(one) for one in self._of("cable")):  # type: ignore[arg-type]
                     raise SourceError(f"{record}: occupied")
-            made = [self.add(Record(kind, r.key, self._early(r)), owned=True) for r in records]
+            made = [self.add(SourceRecord(kind, r.key, self._early(r)), owned=True) for r in records]
             if kind == "device":
                 self._instantiate(records)
             return made
 
-    def update(self, kind: str, changes: Sequence[Change], ids: Ids, scope: Scope) -> None:
+    def update(self, kind: str, changes: Sequence[RecordChange], ids: Ids, scope: SourceScope) -> None:
         with self._lock:
             self._begin()
             for change in changes:
@@ -59,7 +59,7 @@ class Memory:
                 if kind == "ip-address" and "interface" in change.fields:
                     holders = (one.record.fields.get("primary_ip") for one in self._of("device"))
                     assert old.record.ref not in holders, "it is the primary address of a device"
-                record = Record(kind, old.record.key, {**old.record.fields, **change.fields})
+                record = SourceRecord(kind, old.record.key, {**old.record.fields, **change.fields})
                 self.rows[old.id] = Stored(record, old.id, old.owned or change.adopt)
 
     def delete(self, kind: str, stored: Sequence[Stored]) -> None:
@@ -82,7 +82,7 @@ class Memory:
         return set(ends)
 
     @staticmethod
-    def _early(record: Record) -> dict[str, Value]:
+    def _early(record: SourceRecord) -> dict[str, Value]:
         return {name: value for name, value in record.fields.items() if name not in KINDS[record.kind].late}
 
     def _resolve(self, fields: object, ids: Ids) -> None:
@@ -93,7 +93,7 @@ class Memory:
                 if isinstance(ref, Ref):
                     assert self.rows[ids[ref]].record.ref == ref
 
-    def _instantiate(self, records: Sequence[Record]) -> None:
+    def _instantiate(self, records: Sequence[SourceRecord]) -> None:
         """Give new devices the ports of their type, as services do."""
         types = {one.record.ref: one.record for one in self._of("device-type")}
         for record in records:
@@ -104,4 +104,4 @@ class Memory:
                 assert isinstance(port, tuple)
                 name, form = map(str, port)
                 fields: dict[str, Value] = {"device": record.ref, "type": form, "enabled": True}
-                self.add(Record("interface", (record.key[0], name), fields))
+                self.add(SourceRecord("interface", (record.key[0], name), fields))

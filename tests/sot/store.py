@@ -8,8 +8,8 @@ from dataclasses import replace
 from ailb_gen.api.generate import compute_design
 from ailb_gen.intent.load import Intent
 from ailb_gen.sot.desired import desired, options_of
-from ailb_gen.sot.dialect import Scope, Stored
-from ailb_gen.sot.records import Key, Record, Ref, Value, cable_ends, cable_key
+from ailb_gen.sot.dialect import SourceScope, Stored
+from ailb_gen.sot.records import Key, Ref, SourceRecord, Value, cable_ends, cable_key
 from tests.sot.memory import Memory
 
 
@@ -18,14 +18,14 @@ class Store(Memory):
 
     name = "Store"
 
-    def __init__(self, records: Iterable[Record]) -> None:
+    def __init__(self, records: Iterable[SourceRecord]) -> None:
         super().__init__()
         self.before = self._refuse
         self.records = {(record.kind, record.key): record for record in records}
         self.foreign: set[tuple[str, Key]] = set()
-        self.twins: list[Record] = []
+        self.twins: list[SourceRecord] = []
 
-    def read(self, kinds: Sequence[str], scope: Scope) -> Iterator[Stored]:
+    def read(self, kinds: Sequence[str], scope: SourceScope) -> Iterator[Stored]:
         rows = sorted([*self.records.values(), *self.twins], key=lambda record: record.sort_key)
         for number, record in enumerate(rows):
             if record.kind in kinds:
@@ -42,7 +42,7 @@ class Store(Memory):
 
     def put(self, kind: str, key: Key, fields: Mapping[str, Value], owned: bool = True) -> None:
         """Add a record."""
-        self.records[kind, key] = Record(kind, key, fields)
+        self.records[kind, key] = SourceRecord(kind, key, fields)
         if not owned:
             self.foreign.add((kind, key))
 
@@ -80,7 +80,7 @@ class Store(Memory):
         self.remove("cable", *key)
         self.records.setdefault(
             ("interface", (device, to)),
-            Record("interface", (device, to), {"device": Ref("device", (device,)), "enabled": True}),
+            SourceRecord("interface", (device, to), {"device": Ref("device", (device,)), "enabled": True}),
         )
         other = key[2:] if key[:2] == (device, port) else key[:2]
         self.cable(device, to, *other)

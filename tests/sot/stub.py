@@ -11,8 +11,11 @@ NOTHING: dict[str, object] = {"count": 0, "next": None, "previous": None, "resul
 
 
 @contextmanager
-def empty_netbox(refuse: int = 0) -> Iterator[str]:
-    """Serve an empty NetBox that can be read only; give its URL. `refuse`: the status of every answer instead."""
+def empty_netbox(refuse: int = 0, **rows: object) -> Iterator[str]:
+    """Serve a NetBox that can be read only; give its URL.
+
+    `refuse`: the status of every answer. `rows`: all that it has, a row by the name of its endpoint.
+    """
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -24,7 +27,9 @@ def empty_netbox(refuse: int = 0) -> Iterator[str]:
             self.wfile.write(body)
 
         def _answer(self) -> object:
-            return ANSWERS.get(self.path.partition("?")[0], NOTHING)
+            path = self.path.partition("?")[0]
+            row = rows.get(path.rstrip("/").rpartition("/")[2])
+            return {**NOTHING, "results": [row]} if row else ANSWERS.get(path, NOTHING)
 
         def log_message(self, format: str, *args: object) -> None:
             pass
@@ -37,3 +42,37 @@ def empty_netbox(refuse: int = 0) -> Iterator[str]:
         finally:
             server.shutdown()
             thread.join()
+
+
+# A switch with one port, for what compares a site with a fabric.
+SITE = {"id": 1, "name": "lab", "tags": []}
+SPINE = {
+    "id": 1,
+    "name": "spine1",
+    "site": SITE,
+    "role": {"name": "spine"},
+    "device_type": {"manufacturer": {"name": "Juniper"}, "model": "generic"},
+    "platform": None,
+    "status": {"value": "active"},
+    "local_context_data": None,
+    "primary_ip4": None,
+    "primary_ip6": None,
+    "tags": [],
+}
+PORT = {
+    "id": 1,
+    "device": {"name": "spine1"},
+    "name": "et-0/0/0",
+    "type": {"value": "other"},
+    "enabled": True,
+    "mtu": None,
+    "speed": None,
+    "description": "",
+    "mgmt_only": False,
+    "custom_fields": {},
+    "mode": None,
+    "untagged_vlan": None,
+    "primary_mac_address": None,
+    "mac_addresses": [],
+    "tags": [],
+}

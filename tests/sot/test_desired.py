@@ -6,8 +6,8 @@ import pytest
 
 from ailb_gen.api.generate import compute_design
 from ailb_gen.intent.load import load
-from ailb_gen.sot.desired import Options, desired, options_of, scope_of
-from ailb_gen.sot.records import ORDER, Record, Ref, Value
+from ailb_gen.sot.desired import DesiredOptions, desired, options_of, scope_of
+from ailb_gen.sot.records import ORDER, Ref, SourceRecord, Value
 from tests.conftest import EXAMPLES, SMALL, intent_of
 
 MANAGED = (
@@ -19,7 +19,7 @@ loopbacks: {leaves: 2001:db8:1::/64, spines: 2001:db8:2::/64}
 )
 
 
-def records(text: str) -> dict[Ref, Record]:
+def records(text: str) -> dict[Ref, SourceRecord]:
     """Return the records of a fabric by reference."""
     intent = intent_of(text)
     return {one.ref: one for one in desired(compute_design(intent), options_of(intent.fabric))}
@@ -48,10 +48,10 @@ def test_every_reference_leads_to_a_record_that_is_created_before(name: str) -> 
 
 def test_the_validated_design() -> None:
     intent = load(EXAMPLES / "jvd" / "fabric.yaml")
-    found = {one.ref: one for one in desired(compute_design(intent), Options("dc1"))}
+    found = {one.ref: one for one in desired(compute_design(intent), DesiredOptions("dc1"))}
     assert Counter(ref.kind for ref in found) == {
         "tag": 2, "custom-field": 2, "site": 1, "manufacturer": 2, "device-role": 3, "device-type": 2, "platform": 2,
-        "rir": 1, "asn": 20, "vlan-group": 2, "vlan": 16, "device": 24, "interface": 228, "prefix": 65,
+        "rir": 1, "asn": 20, "vlan-group": 2, "vlan": 16, "device": 24, "interface": 228, "prefix": 66,
         "ip-address": 84, "cable": 96, "config-context": 1,
     }  # fmt: skip
     switch = found[Ref("device-type", ("Juniper", "QFX5240-64OD"))]

@@ -13,7 +13,7 @@ import requests
 
 from ailb_gen.sot import http
 from ailb_gen.sot.dialect import SourceError
-from ailb_gen.sot.http import RefusedError, Session, UnclearError
+from ailb_gen.sot.http import RefusedError, ServiceSession, UnclearError
 
 TOKEN = "nbt_abc.s3cret-of-the-tests"
 Answer = tuple[int, Mapping[str, str], object]
@@ -65,8 +65,8 @@ def serving(*answers: Answer) -> Iterator[Script]:
             thread.join()
 
 
-def session(script: Script, waits: list[float] | None = None) -> Session:
-    made = Session(script.url, TOKEN, 2, (waits if waits is not None else []).append)
+def session(script: Script, waits: list[float] | None = None) -> ServiceSession:
+    made = ServiceSession(script.url, TOKEN, 2, (waits if waits is not None else []).append)
     made.headers["Authorization"] = f"Bearer {TOKEN}"
     return made
 

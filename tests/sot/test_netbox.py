@@ -21,7 +21,7 @@ import requests
 from ailb_gen.api.inventory import source_of_truth
 from ailb_gen.sot.dialect import SourceError
 from ailb_gen.sot.netbox import NetBox
-from ailb_gen.sot.push import Source, push
+from ailb_gen.sot.push import SourceOfTruth, push
 from tests.conftest import EXAMPLES, ROOT, SMALL, intent_of
 from tests.sot.services import Running
 
@@ -80,16 +80,16 @@ class Rest:
         return [row["action"]["value"] for row in rows]
 
 
-def source(running: Running, text: str, delete: bool = False, adopt: bool = False) -> Source:
+def source(running: Running, text: str, delete: bool = False, adopt: bool = False) -> SourceOfTruth:
     return source_of_truth(intent_of(text), NetBox(running.url, running.token), delete=delete, adopt=adopt)
 
 
-def written(one: Source) -> Mapping[str, int]:
+def written(one: SourceOfTruth) -> Mapping[str, int]:
     """Push; return how many objects were written by kind."""
     return push(one, one.plan())
 
 
-def requests_of(one: Source) -> Mapping[str, int]:
+def requests_of(one: SourceOfTruth) -> Mapping[str, int]:
     assert isinstance(one.dialect, NetBox)
     return one.dialect.session.counts
 

@@ -7,8 +7,8 @@ import pytest
 from ailb_gen.api.generate import compute_design
 from ailb_gen.sot.desired import desired, options_of, scope_of
 from ailb_gen.sot.dialect import SourceError
-from ailb_gen.sot.push import Source, push
-from ailb_gen.sot.records import Record, Ref
+from ailb_gen.sot.push import SourceOfTruth, push
+from ailb_gen.sot.records import Ref, SourceRecord
 from tests.conftest import SMALL, intent_of
 from tests.sot.memory import Memory
 
@@ -16,11 +16,11 @@ MANAGED = SMALL + "management: {leaves: 192.0.2.1/24, spines: 192.0.2.101/24, se
 PLATFORM = SMALL.replace("platform: generic", "platform: qfx5240-64od")
 
 
-def source(memory: Memory, text: str = SMALL, delete: bool = False, adopt: bool = False) -> Source:
+def source(memory: Memory, text: str = SMALL, delete: bool = False, adopt: bool = False) -> SourceOfTruth:
     """Return a memory with a fabric for it."""
     intent = intent_of(text)
     design, options = compute_design(intent), options_of(intent.fabric)
-    return Source(memory, desired(design, options), scope_of(design, options), delete, adopt)
+    return SourceOfTruth(memory, desired(design, options), scope_of(design, options), delete, adopt)
 
 
 def pushed(memory: Memory, text: str = SMALL, delete: bool = False, adopt: bool = False) -> Counter[str]:
@@ -113,9 +113,9 @@ def test_a_renamed_server_gets_the_address_and_cables_of_the_old_one() -> None:
 def test_foreign_objects_are_neither_changed_nor_deleted() -> None:
     memory = Memory()
     theirs = [
-        Record("device", ("printer",), {"status": "active"}),
-        Record("prefix", ("fc00:1:1:1::/64",), {"description": "theirs"}),
-        Record("vlan", ("office", "2"), {"name": "office"}),
+        SourceRecord("device", ("printer",), {"status": "active"}),
+        SourceRecord("prefix", ("fc00:1:1:1::/64",), {"description": "theirs"}),
+        SourceRecord("vlan", ("office", "2"), {"name": "office"}),
     ]
     ids = [memory.add(record) for record in theirs]
     one = source(memory, delete=True)

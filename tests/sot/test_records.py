@@ -2,14 +2,14 @@
 
 import pytest
 
-from ailb_gen.sot.records import KINDS, Record, Ref, cable_ends, cable_key
+from ailb_gen.sot.records import KINDS, Ref, SourceRecord, cable_ends, cable_key
 
 
 def test_a_record_has_the_fields_of_its_kind_only() -> None:
     with pytest.raises(ValueError, match="not a site"):
-        Record("site", ("pod1",), {"color": "green"})
+        SourceRecord("site", ("pod1",), {"color": "green"})
     with pytest.raises(ValueError, match="not a interface"):
-        Record("interface", ("leaf1",))
+        SourceRecord("interface", ("leaf1",))
 
 
 def test_kinds_stand_in_order_of_dependency() -> None:
