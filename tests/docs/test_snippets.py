@@ -1,4 +1,4 @@
-"""What pages show without running it: commands have options that exist, files are valid, the NetBox template works."""
+"""What pages show without running it: commands have options that exist, files are valid."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
-import jinja2
 import pytest
 import typer.main
 import yaml
@@ -17,7 +15,7 @@ import yaml
 from ailb_gen.cli import app
 from ailb_gen.sim.scenario.models import Scenario
 from ailb_gen.study.what_if.models import WhatIf
-from tests.conftest import ROOT, SMALL, design_of
+from tests.conftest import ROOT
 
 PAGES = [
     ROOT / "README.md",
@@ -27,7 +25,6 @@ BLOCK = re.compile(r"^```(?:text|yaml)\n(.*?)^```", re.M | re.S)
 COMMAND = re.compile(r"^(?:[^|]*?[ $])?(ailb-gen(?= [a-z]).*?)(?: [>|&] ?.*)?$", re.M)
 # Typer's command; it has no public type.
 ROOT_COMMAND: Any = typer.main.get_command(app)
-MACS = [f"A0:88:C2:01:01:{number:02X}" for number in range(4)]
 
 
 def shown(page: Path) -> Iterator[list[str]]:
@@ -65,24 +62,3 @@ def test_what_does_not_exist_is_found() -> None:
 def test_the_file_that_a_page_shows_is_valid(page: str, model: type[Scenario | WhatIf]) -> None:
     (text,) = re.findall(r"^```yaml\n(.*?)^```", (ROOT / f"docs/{page}.md").read_text("utf-8"), re.M | re.S)
     model.model_validate(yaml.safe_load(text))
-
-
-def test_the_export_template_for_netbox_writes_servers(tmp_path: Path) -> None:
-    """Stand-ins have what NetBox gives a template: addresses with their prefix length, MAC addresses in capitals."""
-    (template,) = re.findall(
-        r"^```jinja\n(.*?)^```", (ROOT / "docs/how-to/integrate.md").read_text("utf-8"), re.M | re.S
-    )
-    nics = [SimpleNamespace(mac_address=mac) for mac in MACS]
-    server = SimpleNamespace(
-        name="gpu1",
-        location=SimpleNamespace(name="1"),
-        oob_ip=None,
-        primary_ip="192.0.2.111/24",
-        interfaces=SimpleNamespace(filter=lambda name__startswith: nics),
-    )
-    text = jinja2.Environment().from_string(template).render(queryset=[server])
-    assert text.splitlines()[1] == f"gpu1,1,192.0.2.111/24,{','.join(MACS)}"
-    (tmp_path / "servers.csv").write_text(text, encoding="utf-8")
-    fabric = SMALL.replace("servers: 2", f"servers: {{csv: {tmp_path}/servers.csv}}").replace("rails: 2", "rails: 4")
-    (made,) = design_of(fabric).servers
-    assert [nic.mac for nic in made.config.nics] == [mac.lower() for mac in MACS]
