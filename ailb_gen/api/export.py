@@ -1,95 +1,65 @@
-"""Exports of a design for other programs: tables of cables and devices, starts of jobs, those of extensions."""
+"""Exports of a design for other programs and for people, and those of extensions."""
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING
 
 from ailb_gen.errors import UsageError
-from ailb_gen.extensions import installed
+from ailb_gen.extensions import Extension, installed
 from ailb_gen.wording import did_you_mean
 
 if TYPE_CHECKING:
     from ailb_gen.design.model import Design
-    from ailb_gen.jobs.command import JobRequest
+    from ailb_gen.exports.kind import ExportInput, Files, Kind
 
-Export = Callable[["Design"], str]
-
-
-def _topology(design: Design) -> str:
-    from ailb_gen.render.fabric_files import topology
-
-    return topology(design).decode()
+# Stands for all exports; not the name of one.
+ALL = "all"
 
 
-def _cabling(design: Design) -> str:
-    from ailb_gen.render.fabric_files import cabling
+@cache
+def kinds() -> dict[str, Kind]:
+    """Return the kinds of exports of this program by name."""
+    from ailb_gen.exports.registry import KINDS
 
-    return cabling(design).decode()
-
-
-def _netbox_cables(design: Design) -> str:
-    """Return the cables in the columns of NetBox's import form for cables."""
-    rows = csv.DictReader(io.StringIO(_cabling(design)))
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(
-        ["side_a_device", "side_a_type", "side_a_name", "side_b_device", "side_b_type", "side_b_name", "label"]
-    )
-    for row in rows:
-        a, a_port, b, b_port, *_ = row.values()
-        writer.writerow([a, "dcim.interface", a_port, b, "dcim.interface", b_port, row["color"]])
-    return text.getvalue()
-
-
-EXPORTS: dict[str, Export] = {
-    "topology": _topology,
-    "cabling": _cabling,
-    "netbox-cables": _netbox_cables,
-}
-# Exports that start a job.
-JOBS = ("hostfile", "mpirun", "slurm", "slurm-topology", "kubernetes")
-
-
-def job_export(design: Design, name: str, request: JobRequest) -> str:
-    """Return the text of an export that starts a job, one of JOBS.
-
-    Raises UsageError for servers that cannot run the job.
-    """
-    from ailb_gen.jobs import kubernetes, openmpi, slurm
-
-    texts: dict[str, Callable[[Design, JobRequest], str]] = {
-        "hostfile": openmpi.hostfile,
-        "mpirun": openmpi.mpirun_script,
-        "slurm": slurm.batch_script,
-        "slurm-topology": slurm.topology_conf,
-        "kubernetes": kubernetes.kubernetes_objects,
-    }
-    return texts[name](design, request)
+    return {kind.name: kind for kind in KINDS}
 
 
 def exports() -> dict[str, str]:
     """Return the names of all exports with their origin: empty for those of this program, else the distribution."""
-    return dict.fromkeys([*EXPORTS, *JOBS], "") | {
-        extension.name: extension.origin for extension in installed("exports")
-    }
+    return dict.fromkeys(kinds(), "") | {extension.name: extension.origin for extension in installed("exports")}
+
+
+def export_files(given: ExportInput, name: str) -> Files:
+    """Return the files of an export of this program or of an extension.
+
+    Raises UsageError for an unknown export and for a design that lacks a part of it, ExtensionError where an extension
+    fails.
+    """
+    if name in kinds():
+        return kinds()[name].write(given)
+    return {name: _extension(name).text(given.design).encode()}
+
+
+def _extension(name: str) -> Extension:
+    for extension in installed("exports"):
+        if extension.name == name:
+            return extension
+    names = [*exports()]
+    raise UsageError(f"there is no export {name!r}; {did_you_mean(name, names) or 'there are ' + ', '.join(names)}")
 
 
 def export(design: Design, name: str) -> str:
-    """Return a design as text in the form of an export: one of EXPORTS or JOBS, or an extension's.
+    """Return a design as text in the form of an export: one of this program's, or an extension's.
 
-    Raises UsageError for an unknown export, ExtensionError where an extension fails.
+    Raises UsageError for an unknown export and for one that is not a single text, ExtensionError where an extension
+    fails.
     """
-    if name in EXPORTS:
-        return EXPORTS[name](design)
-    if name in JOBS:
-        from ailb_gen.jobs.command import JobRequest
+    from ailb_gen.exports.kind import ExportInput
 
-        return job_export(design, name, JobRequest())
-    known = {extension.name: extension for extension in installed("exports")}
-    if name not in known:
-        names = [*EXPORTS, *JOBS, *known]
-        raise UsageError(f"there is no export {name!r}; {did_you_mean(name, names) or 'there are ' + ', '.join(names)}")
-    return known[name].text(design)
+    files = export_files(ExportInput(design), name)
+    try:
+        (data,) = files.values()
+        return data.decode()
+    except ValueError:
+        raise UsageError(f"{name} is not one text: it has {', '.join(files)}; use export_files") from None

@@ -15,19 +15,13 @@ from ailb_gen.cli.reports import check_place
 from ailb_gen.errors import UsageError
 
 if TYPE_CHECKING:
+    from ailb_gen.exports.kind import ExportInput
     from ailb_gen.jobs.command import JobRequest
 
 TEST = Annotated[str, typer.Option("--test", help="Program of nccl-tests, or its path.", metavar="PROGRAM")]
 IMAGE = Annotated[str, typer.Option("--image", help="Container image of the program.", metavar="IMAGE")]
-# The exports that an option goes with.
-PROGRAM = ("mpirun", "slurm", "kubernetes")
-GOES_WITH = {
-    "limit": ("hostfile", "slurm-topology", *PROGRAM),
-    "test": PROGRAM,
-    "sizes": PROGRAM,
-    "repeats": PROGRAM,
-    "image": ("kubernetes",),
-}
+# Options that go with some exports only.
+OPTIONS = ("limit", "test", "sizes", "repeats", "image")
 
 
 def export(
@@ -38,7 +32,10 @@ def export(
     fabric: Annotated[
         Path | None, typer.Argument(help="The fabric file.", metavar="FABRIC", envvar="AILB_FABRIC")
     ] = None,
-    out: Annotated[Path | None, output_option("export", "FILE", "--out")] = None,
+    artifacts: Annotated[
+        Path | None, typer.Argument(help="The generated files, for exports that carry them.", metavar="ARTIFACTS")
+    ] = None,
+    out: Annotated[Path | None, output_option("export", "PATH", "--out")] = None,
     limit: LIMIT = None,
     test: TEST = "all_reduce_perf",
     sizes: SIZES = "8M-8G",
@@ -49,39 +46,87 @@ def export(
 ) -> None:
     """Print the design in the form that another program reads.
 
-    Exit codes: 0 done, 2 bad input, 3 the file cannot be written, or an extension fails.
+    The name `all` writes all exports into a folder.
+
+    Exit codes: 0 done, 2 bad input, 3 a file cannot be written, or an extension fails.
     """
-    from ailb_gen.api.export import JOBS, exports, job_export
-    from ailb_gen.api.export import export as exported
+    from ailb_gen.api.export import ALL, exports
     from ailb_gen.api.generate import compute_design
-    from ailb_gen.report.write import write
-    from ailb_gen.wording import aligned
+    from ailb_gen.exports.kind import ExportInput
 
     if list_all:
-        rows = {key: origin or "ailb-gen" for key, origin in exports().items()}
-        if as_json:
-            echo_json(rows)
-        else:
-            typer.echo("\n".join(aligned([("export", "from"), *rows.items()])))
+        _list(as_json)
         return
     if as_json:
         raise UsageError("--json goes with --list; an export has its own format")
     if name is None or fabric is None:
-        raise UsageError(f"name an export and a fabric file; there are {', '.join(exports())}")
+        raise UsageError(f"name an export and a fabric file; there are {', '.join(exports())}, or {ALL} of them")
     if out is not None:
         check_place("-o", out, [fabric])
-    for option, names in GOES_WITH.items():
-        if source_of(ctx, option) == "COMMANDLINE" and name in exports() and name not in names:
-            raise UsageError(f"--{option} does not go with {name}; it goes with {', '.join(names)}")
-    if name in JOBS:
-        request = _request(limit or [], test, sizes, repeats, image)
-        text = job_export(compute_design(fabric, notify), name, request)
+    elif name == ALL:
+        raise UsageError(f"{ALL} writes a folder; name it with -o")
+    _check_options(ctx, name)
+    request = _request(limit or [], test, sizes, repeats, image)
+    given = ExportInput(compute_design(fabric, notify), artifacts, request)
+    if name == ALL and out is not None:
+        _write_all(given, out)
     else:
-        text = exported(compute_design(fabric, notify), name)
-    if out is None:
-        typer.echo(text, nl=False)
+        _write_one(given, name, out)
+
+
+def _list(as_json: bool) -> None:
+    from ailb_gen.api.export import exports, kinds
+    from ailb_gen.wording import aligned
+
+    origins = {name: origin or "ailb-gen" for name, origin in exports().items()}
+    if as_json:
+        echo_json(origins)
+        return
+    rows = [(name, origin, kinds()[name].summary if name in kinds() else "") for name, origin in origins.items()]
+    typer.echo("\n".join(line.rstrip() for line in aligned([("export", "from", "for"), *rows])))
+
+
+def _check_options(ctx: typer.Context, name: str) -> None:
+    """Raise UsageError for an option that does not go with the export."""
+    from ailb_gen.api.export import ALL, kinds
+
+    for option in OPTIONS:
+        takers = [kind.name for kind in kinds().values() if option in kind.options]
+        if source_of(ctx, option) == "COMMANDLINE" and name in kinds() and name not in takers:
+            raise UsageError(f"--{option} does not go with {name}; it goes with {', '.join(takers)}, {ALL}")
+
+
+def _write_one(given: ExportInput, name: str, out: Path | None) -> None:
+    from ailb_gen.api.export import export_files
+    from ailb_gen.report.write import write_bytes
+
+    files = export_files(given, name)
+    if len(files) > 1:
+        if out is None:
+            raise UsageError(f"{name} writes {len(files)} files; name their folder with -o")
+        for path, data in files.items():
+            write_bytes(out / path, data, "export")
     else:
-        write(out, text, "export")
+        (data,) = files.values()
+        if out is None:
+            typer.echo(data, nl=False)
+        else:
+            write_bytes(out, data, "export")
+
+
+def _write_all(given: ExportInput, out: Path) -> None:
+    """Write every export that the design supports into a folder of its own, and name the others."""
+    from ailb_gen.api.export import export_files, exports
+    from ailb_gen.report.write import write_bytes
+
+    for name in exports():
+        try:
+            files = export_files(given, name)
+        except UsageError as error:
+            notify(f"{name} not written: {error}")
+            continue
+        for path, data in files.items():
+            write_bytes(out / name / path, data, "export")
 
 
 def _request(limit: list[str], test: str, sizes: str, repeats: int, image: str) -> JobRequest:

@@ -15,7 +15,11 @@ def write(path: Path, text: str, what: str = "report", private: bool = False) ->
 
     `private`: only its owner can read it, whoever could read what was there before.
     """
-    data = text.encode("utf-8", "backslashreplace")
+    write_bytes(path, text.encode("utf-8", "backslashreplace"), what, private)
+
+
+def write_bytes(path: Path, data: bytes, what: str = "report", private: bool = False) -> None:
+    """Put bytes into a file as `write` does with text. Raises OutputError."""
     try:
         # What a link leads to is written, the link stays.
         target = Path(os.path.realpath(path))

@@ -4,15 +4,17 @@ from pathlib import Path
 
 import pytest
 
-from ailb_gen.api.export import JOBS, export
-from ailb_gen.cli.export import GOES_WITH
+from ailb_gen.api.export import export, exports, kinds
+from ailb_gen.cli.export import OPTIONS
 from tests.cli.verbs import refused, run
 from tests.conftest import EXAMPLES, example
 
 JVD = str(EXAMPLES / "jvd" / "fabric.yaml")
 
 
-@pytest.mark.parametrize("name", ["topology", *JOBS])
+@pytest.mark.parametrize(
+    "name", [name for name, kind in kinds().items() if name == "topology" or "limit" in kind.options]
+)
 def test_without_options_the_text_is_that_of_python(name: str) -> None:
     assert run("export", name, JVD) == (0, export(example("jvd"), name), "")
 
@@ -28,10 +30,30 @@ def test_options_reach_the_job(tmp_path: Path) -> None:
     assert 'image: "registry/nccl:1"\n' in run("export", "kubernetes", JVD, "--image", "registry/nccl:1")[1]
 
 
-@pytest.mark.parametrize("option", GOES_WITH)
+@pytest.mark.parametrize("option", OPTIONS)
 def test_an_option_that_an_export_does_not_take_is_refused(option: str) -> None:
     told = run("export", "cabling", JVD, f"--{option}", "1")
-    refused(told, f"--{option} does not go with cabling; it goes with {', '.join(GOES_WITH[option])}")
+    takers = [name for name, kind in kinds().items() if option in kind.options]
+    refused(told, f"--{option} does not go with cabling; it goes with {', '.join(takers)}, all")
+
+
+def test_all_writes_a_folder_per_export_with_the_same_bytes(tmp_path: Path) -> None:
+    code, out, err = run("export", "all", JVD, "-o", str(tmp_path / "exports"))
+    assert (code, out) == (0, "")
+    left_out = [line.split(" ")[1] for line in err.splitlines() if " not written: " in line]
+    folders = {path.name for path in (tmp_path / "exports").iterdir()}
+    assert folders == set(exports()) - set(left_out)
+    assert (tmp_path / "exports/cabling/cabling.csv").read_text(encoding="utf-8") == export(example("jvd"), "cabling")
+
+
+def test_all_needs_a_folder() -> None:
+    refused(run("export", "all", JVD), "all writes a folder; name it with -o")
+
+
+def test_the_list_says_who_reads_an_export() -> None:
+    code, out, err = run("export", "--list")
+    assert (code, err) == (0, "")
+    assert "netbox-cables   ailb-gen  NetBox's import form for cables\n" in out
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""Exports: the design in the formats of the programs and people beside a fabric."""

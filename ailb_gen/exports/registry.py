@@ -1,0 +1,46 @@
+"""The table of all kinds of exports."""
+
+from __future__ import annotations
+
+from ailb_gen.exports import cables
+from ailb_gen.exports.kind import Kind, one_file
+from ailb_gen.jobs import kubernetes, openmpi, slurm
+
+_PROGRAM = ("limit", "test", "sizes", "repeats")
+
+KINDS = (
+    Kind("topology", "devices, links and colors, as JSON", one_file("topology.json", cables.topology)),
+    Kind("cabling", "every cable with both ends, as CSV", one_file("cabling.csv", cables.cabling)),
+    Kind("netbox-cables", "NetBox's import form for cables", one_file("netbox-cables.csv", cables.netbox_cables)),
+    # The start of a job.
+    Kind(
+        "hostfile",
+        "Open MPI: the servers of a job",
+        one_file("hostfile", lambda given: openmpi.hostfile(given.design, given.job)),
+        ("limit",),
+    ),
+    Kind(
+        "mpirun",
+        "Open MPI: a script that runs nccl-tests",
+        one_file("mpirun.sh", lambda given: openmpi.mpirun_script(given.design, given.job)),
+        _PROGRAM,
+    ),
+    Kind(
+        "slurm",
+        "Slurm: a batch script that runs nccl-tests",
+        one_file("job.sh", lambda given: slurm.batch_script(given.design, given.job)),
+        _PROGRAM,
+    ),
+    Kind(
+        "slurm-topology",
+        "Slurm: topology.conf",
+        one_file("topology.conf", lambda given: slurm.topology_conf(given.design, given.job)),
+        ("limit",),
+    ),
+    Kind(
+        "kubernetes",
+        "Kubernetes: objects that run nccl-tests",
+        one_file("job.yaml", lambda given: kubernetes.kubernetes_objects(given.design, given.job)),
+        (*_PROGRAM, "image"),
+    ),
+)

@@ -1,0 +1,35 @@
+"""Every kind of export, byte by byte (`make golden` renews them)."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from ailb_gen.exports.kind import ExportInput, Kind
+from ailb_gen.exports.registry import KINDS
+from tests.conftest import ROOT, example
+
+GOLDEN = ROOT / "tests" / "golden" / "exports"
+# The golden trees of generate have these files.
+GENERATED = ("topology", "cabling")
+# The example that shows an export, where it is not the reference fabric.
+EXAMPLE: dict[str, str] = {}
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.name not in GENERATED], ids=lambda kind: kind.name)
+def test_every_export_has_the_same_bytes_as_before(kind: Kind) -> None:
+    folder = GOLDEN / kind.name
+    files = kind.write(ExportInput(example(EXAMPLE.get(kind.name, "jvd"))))
+    if os.environ.get("AILB_UPDATE_GOLDEN"):
+        for path, data in files.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_bytes(data)
+    assert files == {_name(path, folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def _name(path: Path, folder: Path) -> str:
+    return path.relative_to(folder).as_posix()
+
+
+def test_names_are_unique() -> None:
+    assert len({kind.name for kind in KINDS}) == len(KINDS)
