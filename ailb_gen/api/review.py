@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ailb_gen.checks.run import Known
     from ailb_gen.intent.load import Intent
     from ailb_gen.report.check_report import CheckReport
-    from ailb_gen.review.base import Base
+    from ailb_gen.review.base import BaseFiles
     from ailb_gen.review.changes import ChangedSwitch
     from ailb_gen.review.model import Review
 
@@ -53,15 +53,15 @@ def review(
 
 
 @contextmanager
-def _base(base: str | None, before: tuple[Path, Path] | None, fabric: Path, artifacts: Path) -> Iterator[Base]:
+def _base(base: str | None, before: tuple[Path, Path] | None, fabric: Path, artifacts: Path) -> Iterator[BaseFiles]:
     """Yield the files before the change. Raises UsageError."""
-    from ailb_gen.review.base import Base, revision
+    from ailb_gen.review.base import BaseFiles, revision
 
     if base is not None:
         with revision(base, fabric, artifacts) as found:
             yield found
     elif before is not None:
-        found = Base(str(before[0]), *before)
+        found = BaseFiles(str(before[0]), *before)
         if not found.exists:
             raise UsageError(f"--before {before[0]} {before[1]}: name a fabric file and a directory that exist")
         yield found
@@ -70,7 +70,7 @@ def _base(base: str | None, before: tuple[Path, Path] | None, fabric: Path, arti
 class _Comparison:
     """Both sides of a change, checked with the same checks."""
 
-    def __init__(self, base: Base, asked: AskedChecks, fail_on: FailOn, progress: Progress) -> None:
+    def __init__(self, base: BaseFiles, asked: AskedChecks, fail_on: FailOn, progress: Progress) -> None:
         self.base, self.asked, self.fail_on, self.progress = base, asked, fail_on, progress
 
     def review(self, intent: Intent, artifacts: Path) -> Review:

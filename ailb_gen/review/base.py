@@ -1,7 +1,7 @@
 """The fabric before a change: the files of a git revision, as they were committed.
 
 Files are read from git's objects, without filters, hooks and attributes, which a repository could set. Links are made
-last and lead nowhere outside, so that no file is written or read elsewhere.
+last, and only those to places inside, so that no file is written or read elsewhere.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ QUOTED = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Base:
+class BaseFiles:
     """The fabric before a change; `name` is for people, `folder` holds files of git that are removed at the end.
 
     `fabric` and `artifacts` may not exist: then the fabric is new.
@@ -47,7 +47,7 @@ class Base:
 
 
 @contextmanager
-def revision(name: str, fabric: Path, artifacts: Path) -> Iterator[Base]:
+def revision(name: str, fabric: Path, artifacts: Path) -> Iterator[BaseFiles]:
     """Yield the fabric as of a git revision, in a temporary directory. Raises UsageError."""
     top = Path(os.path.realpath(_git(fabric.parent, "rev-parse", "--show-toplevel").decode().rstrip("\n")))
     words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
@@ -57,7 +57,7 @@ def revision(name: str, fabric: Path, artifacts: Path) -> Iterator[Base]:
     with TemporaryDirectory(prefix="ailb-gen-") as temporary:
         folder = Path(temporary)
         _extract(top, commit, folders, folder)
-        yield Base(name, folder / inside[0], folder / inside[1], folder)
+        yield BaseFiles(name, folder / inside[0], folder / inside[1], folder)
 
 
 def _inside(top: Path, path: Path) -> str:

@@ -89,7 +89,7 @@ class ChangedSwitch:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class DeviceGroup:
     """Devices that change alike; `same` says that they change in the very same way. The first one is the example."""
 
     changes: tuple[DeviceChange, ...]
@@ -101,13 +101,13 @@ class Group:
         return self.changes[0]
 
 
-def groups_of(changes: Iterable[DeviceChange]) -> tuple[Group, ...]:
+def groups_of(changes: Iterable[DeviceChange]) -> tuple[DeviceGroup, ...]:
     """Group devices that change alike, the largest groups of a role first."""
     found: dict[object, list[DeviceChange]] = defaultdict(list)
     for change in changes:
         shape = frozenset(Counter(map(_shape, change.edits)).items())
         found[change.role, change.kind, shape, change.files].append(change)
-    groups = [Group(tuple(rows), all(row.edits == rows[0].edits for row in rows)) for rows in found.values()]
+    groups = [DeviceGroup(tuple(rows), all(row.edits == rows[0].edits for row in rows)) for rows in found.values()]
     return tuple(sorted(groups, key=lambda group: (_rank(group.example.role), -len(group.changes), group.example.name)))
 
 

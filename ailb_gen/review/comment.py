@@ -12,7 +12,7 @@ from html import escape
 from itertools import islice
 
 from ailb_gen.report.markdown import LEFT_OUT, MAX_CHARACTERS, MAX_CODE, code, escaped, findings
-from ailb_gen.review.changes import Group
+from ailb_gen.review.changes import DeviceGroup
 from ailb_gen.review.model import Review, open_findings
 from ailb_gen.review.tables import Table, facts, group_title, tables
 from ailb_gen.wording import clean, counted
@@ -78,7 +78,7 @@ def _fitting(blocks: Iterable[str], room: int, noun: str) -> str:
     return f"{text}\nNo room for {counted(left, noun)}; {POINTER}\n" if left else text
 
 
-def _group(group: Group) -> str:
+def _group(group: DeviceGroup) -> str:
     names = ", ".join(f"<code>{_html(change.name)}</code>" for change in group.changes[:NAMES])
     more = f" and {len(group.changes) - NAMES:,} more" if len(group.changes) > NAMES else ""
     summary = f"<b>{escaped(group_title(group))}</b>: {names}{more}"
@@ -94,7 +94,7 @@ def _group(group: Group) -> str:
     return f"<details><summary>{summary}</summary>\n\n{example}{fence}diff\n{body}\n{fence}\n\n</details>\n\n"
 
 
-def _diff(group: Group) -> Iterator[str]:
+def _diff(group: DeviceGroup) -> Iterator[str]:
     """Yield the lines of the example, each on one line and not too long."""
     lines = group.example.lines
     for line in islice(lines, STATEMENTS):

@@ -41,7 +41,7 @@ class WaveImpact:
 
 
 @dataclass(frozen=True, slots=True)
-class LinkLoad:
+class LoadChange:
     """Links, each in one direction, whose load changes in the same way: multiples of the highest load before."""
 
     before: float | None
@@ -57,7 +57,7 @@ class ChangeImpact:
     waves: tuple[WaveImpact, ...]
     traffic: TrafficImpact
     highest: tuple[float, float]
-    loads: tuple[LinkLoad, ...]
+    loads: tuple[LoadChange, ...]
     trouble: str = ""
 
 
@@ -191,7 +191,7 @@ def _loads(context: Context, highest: float) -> dict[str, tuple[float, float]]:
 
 def _changed_loads(
     before: Mapping[str, tuple[float, float]], after: Mapping[str, tuple[float, float]]
-) -> tuple[LinkLoad, ...]:
+) -> tuple[LoadChange, ...]:
     """Return the loads that change, the largest changes first."""
     found: dict[tuple[float | None, float | None], list[str]] = defaultdict(list)
     for name in sorted({*before, *after}):
@@ -200,5 +200,5 @@ def _changed_loads(
             values = [round(row[name][at], DIGITS) if name in row else None for row in (before, after)]
             if values[0] != values[1]:
                 found[values[0], values[1]].append(label)
-    rows = [LinkLoad(old, new, tuple(links)) for (old, new), links in found.items()]
+    rows = [LoadChange(old, new, tuple(links)) for (old, new), links in found.items()]
     return tuple(sorted(rows, key=lambda row: (-abs((row.after or 0.0) - (row.before or 0.0)), row.links)))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from ailb_gen.checks.model import Finding
 from ailb_gen.report.check_report import CheckReport
 from ailb_gen.report.verdict import Verdict, fingerprints
-from ailb_gen.review.changes import DeviceChange, Group
+from ailb_gen.review.changes import DeviceChange, DeviceGroup
 from ailb_gen.review.impact import ChangeImpact
 
 
@@ -24,7 +24,7 @@ class Review:
     report: CheckReport
     before: Verdict | None = None
     missing: str = ""
-    groups: tuple[Group, ...] = ()
+    groups: tuple[DeviceGroup, ...] = ()
     cables: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     impact: ChangeImpact | None = None
     reread: tuple[int, int] = (0, 0)

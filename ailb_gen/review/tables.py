@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ailb_gen.review.changes import Group
+from ailb_gen.review.changes import DeviceGroup
 from ailb_gen.review.impact import ChangeImpact, WaveImpact
 from ailb_gen.review.model import Review, open_findings
 from ailb_gen.wording import counted, some
@@ -69,7 +69,7 @@ def _traffic(impact: ChangeImpact) -> Iterator[str]:
         yield f"No order of changes keeps a path: {impact.trouble}"
 
 
-def group_title(group: Group) -> str:
+def group_title(group: DeviceGroup) -> str:
     """Return how many devices change how: `512 leaves: +12 -12 statements each`."""
     change = group.example
     noun = "lines" if change.files else "statements"

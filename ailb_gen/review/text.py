@@ -34,8 +34,13 @@ def _lines(review: Review, paint: Paint, width: int) -> Iterator[str]:
 
 
 def _table(table: Table, paint: Paint, width: int) -> Iterator[str]:
+    def styled(row: int, column: int, cell: str) -> str:
+        # Blanks at the end of a line have no style: they are cut.
+        shown = cell.rstrip()
+        return heading(row, shown, paint) + cell[len(shown) :]
+
     cells = [list(table.head), *([clean(cell) for cell in row] for row in table.shown)]
     yield from ("", paint(table.title, Style.HEAD))
-    yield from aligned(cells, paint=lambda row, column, cell: heading(row, cell, paint), width=width, breaking=True)
+    yield from aligned(cells, paint=styled, width=width, breaking=True)
     if table.left_out:
         yield table.left_out

@@ -70,6 +70,7 @@ CASES = (
     Case("validate-all", "validate fabric.yaml damaged --checks AILB710 --all", 1),
     Case("validate-waived", "validate fabric.yaml damaged --checks roce,AILB091 --waivers waivers.yaml"),
     Case("validate-warnings", "validate fabric.yaml damaged --checks AILB005,AILB311"),
+    Case("review", "review fabric.yaml damaged --before fabric.yaml out", 1),
     Case("checks", "checks"),
     Case("checks-one", "checks AILB503"),
     Case("rib", "rib spine1 fc00:1:1:1::/64 -C out"),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ailb_gen.errors import UsageError
-from ailb_gen.review.base import Base, is_below, revision
+from ailb_gen.review.base import BaseFiles, is_below, revision
 from tests.review.fabric import CHANGED, FABRIC, commit, git, write
 
 
@@ -128,7 +128,7 @@ def test_names_that_lead_out_write_nothing(kind: str, tmp_path: Path) -> None:
 
 
 def test_errors_name_files_as_in_the_revision(tmp_path: Path) -> None:
-    base = Base("main", tmp_path / "f", tmp_path / "a", tmp_path)
+    base = BaseFiles("main", tmp_path / "f", tmp_path / "a", tmp_path)
     assert base.explained(ValueError(f"{tmp_path}/f:3: wrong")) == "main:f:3: wrong"
-    assert Base("old", tmp_path / "f", tmp_path).explained(ValueError("x")) == "x"
+    assert BaseFiles("old", tmp_path / "f", tmp_path).explained(ValueError("x")) == "x"
     assert is_below(tmp_path, tmp_path / "f") and not is_below(tmp_path / "a", tmp_path / "f")
