@@ -130,7 +130,7 @@ def test_artifacts_of_another_fabric_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_switch_with_too_many_ports_is_named() -> None:
-    message = "containerlab: spine1 has 16 cabled ports, and vJunosEvolved has 12; export a smaller fabric"
+    message = "spine1 has 16 cabled ports, and vJunosEvolved has 12; export a smaller fabric"
     with pytest.raises(UsageError, match=message):
         lab(ExportInput(example("jvd")))
 
