@@ -38,7 +38,7 @@ _SPEED = "speed"
 
 
 @dataclass(frozen=True, slots=True)
-class _Source:
+class _DeviceFiles:
     """Where files of devices come from: the configuration of a switch, the script of a server."""
 
     switch: Callable[[DesignSwitch], Node]
@@ -72,7 +72,7 @@ def _names(switch: DesignSwitch) -> dict[str, str]:
     cabled = [port.interface for port in switch.interfaces if not isinstance(port, Breakout | SparePort)]
     if len(cabled) > _PORTS:
         raise UsageError(
-            f"containerlab: {switch.name} has {len(cabled)} cabled ports, and vJunosEvolved has {_PORTS}; "
+            f"{switch.name} has {len(cabled)} cabled ports, and vJunosEvolved has {_PORTS}; "
             f"export a smaller fabric: fewer stripes, rails, spines or servers"
         )
     return {name: f"et-0/0/{number}" for number, name in enumerate(cabled)}
@@ -121,7 +121,7 @@ def _address(given: str, management: Mapping[str, Any]) -> dict[str, str]:
     return {"mgmt-ipv4": str(IPv4Interface(given).ip)} if given and management else {}
 
 
-def _rendered(design: Design) -> _Source:
+def _rendered(design: Design) -> _DeviceFiles:
     tree: Tree = render(design, RenderOptions())
 
     def script(server: DesignServer) -> bytes:
@@ -129,10 +129,10 @@ def _rendered(design: Design) -> _Source:
         folder = profile_folder(profile) if profile else server_folder(server.name)
         return tree[f"{folder}/{SCRIPT}"].content
 
-    return _Source(lambda switch: read(tree[switch_file(switch.name)].content.decode()), script)
+    return _DeviceFiles(lambda switch: read(tree[switch_file(switch.name)].content.decode()), script)
 
 
-def _from_artifacts(folder: Path) -> _Source:
+def _from_artifacts(folder: Path) -> _DeviceFiles:
     def switch(device: DesignSwitch) -> Node:
         files = [folder / switch_file(device.name, suffix) for suffix in SUFFIXES]
         return read_file(next((file for file in files if file.exists()), files[0]))
@@ -144,7 +144,7 @@ def _from_artifacts(folder: Path) -> _Source:
         except OSError as error:
             raise UsageError(f"{file}: cannot be read: {error.strerror}; run ailb-gen generate first") from error
 
-    return _Source(switch, script)
+    return _DeviceFiles(switch, script)
 
 
 def _adapt(root: Node, switch: DesignSwitch, names: Mapping[str, str]) -> None:

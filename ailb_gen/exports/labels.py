@@ -9,7 +9,7 @@ from ailb_gen.design.model import Design, DesignServer, DesignSwitch, FabricPort
 
 
 @dataclass(frozen=True, slots=True)
-class Uplink:
+class UplinkEnd:
     """One end of a leaf-spine link that is in service."""
 
     device: str
@@ -33,11 +33,11 @@ def fabric_ports(switch: DesignSwitch) -> tuple[FabricPort, ...]:
     return tuple(port for port in switch.fabric_ports if not port.disabled)
 
 
-def uplinks(design: Design) -> Iterator[Uplink]:
+def uplinks(design: Design) -> Iterator[UplinkEnd]:
     """Iterate over both ends of all leaf-spine links in service, by switch."""
     for switch in design.switches:
         for port in fabric_ports(switch):
-            yield Uplink(switch.name, port.interface, port.color.name, port.peer, port.peer_interface)
+            yield UplinkEnd(switch.name, port.interface, port.color.name, port.peer, port.peer_interface)
 
 
 def colors(switch: DesignSwitch) -> list[str]:

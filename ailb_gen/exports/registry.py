@@ -34,7 +34,7 @@ KINDS = (
     Kind("nornir", "Nornir: files of SimpleInventory", inventories.nornir),
     Kind("containerlab", "containerlab: vJunosEvolved switches, Linux servers", containerlab.lab),
     Kind("gnmic", "gnmic: telemetry of all uplinks, by color", one_file("gnmic.yaml", gnmic.config)),
-    Kind("telegraf", "Telegraf: telemetry of the switches, with labels of uplinks", telegraf.config),
+    Kind("telegraf", "Telegraf: telemetry of switches, labels of uplinks", telegraf.config),
     Kind("prometheus", "Prometheus: targets with labels, colors of uplinks", prometheus.config),
     # The start of a job.
     Kind(

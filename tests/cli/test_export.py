@@ -40,7 +40,7 @@ def test_an_option_that_an_export_does_not_take_is_refused(option: str) -> None:
 def test_all_writes_a_folder_per_export_with_the_same_bytes(tmp_path: Path) -> None:
     code, out, err = run("export", "all", JVD, "-o", str(tmp_path / "exports"))
     assert (code, out) == (0, "")
-    left_out = [line.split(" ")[1] for line in err.splitlines() if " not written: " in line]
+    left_out = [line.split(" ")[0] for line in err.splitlines() if " not written: " in line]
     folders = {path.name for path in (tmp_path / "exports").iterdir()}
     assert folders == set(exports()) - set(left_out)
     assert (tmp_path / "exports/cabling/cabling.csv").read_text(encoding="utf-8") == export(example("jvd"), "cabling")

@@ -87,7 +87,7 @@ def test_every_cable_is_a_link_between_ports_that_the_nodes_have(tmp_path: Path)
     design = example("lab")
     found = topology(design, tmp_path)
     nodes = found["topology"]["nodes"]
-    assert set(nodes) == {one.name for one in (*design.switches, *design.servers)}
+    assert set(nodes) == {*(one.name for one in design.switches), *(one.name for one in design.servers)}
     ends = [end.split(":", 1) for link in found["topology"]["links"] for end in link["endpoints"]]
     assert len({tuple(end) for end in ends}) == len(ends) == 2 * (16 + 8)
     for node, port in ends:
@@ -130,7 +130,7 @@ def test_artifacts_of_another_fabric_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_switch_with_too_many_ports_is_named() -> None:
-    message = "containerlab: spine1 has 16 cabled ports, and vJunosEvolved has 12; export a smaller fabric"
+    message = "spine1 has 16 cabled ports, and vJunosEvolved has 12; export a smaller fabric"
     with pytest.raises(UsageError, match=message):
         lab(ExportInput(example("jvd")))
 

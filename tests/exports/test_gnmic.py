@@ -27,7 +27,8 @@ PORT = re.compile(r"/interfaces/interface\[name=(.+?)\]/state/counters")
 def read(design: Design, folder: Path) -> Mapping[str, Any]:
     """Return the file as gnmic's YAML 1.2 reads it, keys in lower case as gnmic has them."""
     text = (written(design, "gnmic", folder) / "gnmic.yaml").read_text()
-    return lower(YAML(typ="safe", pure=True).load(text))
+    found: Mapping[str, Any] = lower(YAML(typ="safe", pure=True).load(text))
+    return found
 
 
 def lower(value: Any) -> Any:

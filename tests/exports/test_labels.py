@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from ailb_gen.deploy.inventory import AilbInventory
+from ailb_gen.design.model import DesignServer, DesignSwitch
 from ailb_gen.exports import labels
 from tests.conftest import EXAMPLES, design_of, example
 from tests.exports.fabrics import odd_design
@@ -11,7 +12,8 @@ from tests.exports.fabrics import odd_design
 def test_groups_are_those_of_the_inventory() -> None:
     design = example("mixed")
     ours = AilbInventory(EXAMPLES / "mixed" / "fabric.yaml").load()
-    for device in (*design.switches, *design.servers):
+    devices: tuple[DesignSwitch | DesignServer, ...] = (*design.switches, *design.servers)
+    for device in devices:
         assert labels.groups(device) == [group.name for group in ours.hosts[device.name].groups]
 
 

@@ -46,12 +46,36 @@ def test_the_configuration_reaches_every_switch_without_secrets(tmp_path: Path) 
     assert all(re.fullmatch("[0-9]+s", one["sample_interval"]) for one in gnmi["subscription"])
 
 
-def test_telegraf_starts_with_it(tmp_path: Path) -> None:
-    telegraf = os.environ.get("AILB_TELEGRAF") or shutil.which("telegraf")
-    if telegraf is None:
-        pytest.skip("Telegraf is not installed; Debian and PyPI do not have it")
-    folder = written(odd_design(tmp_path), "telegraf", tmp_path)
+def telegraf(folder: Path, *words: str) -> str:
+    """Run Telegraf: the one on the PATH, or the one that AILB_TELEGRAF names."""
+    program = os.environ.get("AILB_TELEGRAF") or shutil.which("telegraf")
+    if program is None:
+        pytest.skip("Telegraf is not installed; neither Debian nor PyPI has it")
     env = {"PATH": "/usr/bin", "TELEGRAF_LOOKUP": str(folder), "GNMI_USERNAME": "u", "GNMI_PASSWORD": "p"}
-    words = [telegraf, "config", "check", "--config", str(folder / "telegraf.conf")]
-    run = subprocess.run(words, capture_output=True, text=True, env=env, check=False, timeout=60)
+    run = subprocess.run(
+        [program, "--strict-env-handling", *words], capture_output=True, text=True, env=env, check=False, timeout=60
+    )
     assert run.returncode == 0, run.stdout + run.stderr
+    return run.stdout
+
+
+def test_telegraf_knows_every_option(tmp_path: Path) -> None:
+    folder = written(odd_design(tmp_path), "telegraf", tmp_path)
+    telegraf(folder, "config", "check", "--config", str(folder / "telegraf.conf"))
+
+
+def test_telegraf_adds_the_labels_to_counters_of_interfaces_and_queues(tmp_path: Path) -> None:
+    folder = written(odd_design(tmp_path), "telegraf", tmp_path)
+    text = (folder / "telegraf.conf").read_text()
+    # Lines as the gNMI input makes them, in its place.
+    (folder / "lines").write_text(
+        "interfaces,source=192.0.2.11,name=et-0/0/0:0 out_octets=1i\n"
+        "queues,source=192.0.2.11,interface_id=et-0/0/1:0,name=4 transmit_pkts=2i\n"
+    )
+    given = '[[inputs.file]]\nfiles = ["${TELEGRAF_LOOKUP}/lines"]\ndata_format = "influx"\n'
+    (folder / "lines.conf").write_text(given + text[text.index("[[processors.lookup]]") : text.index("[[outputs")])
+    shown = telegraf(folder, "--config", str(folder / "lines.conf"), "--test")
+    leaf = "device=stripe1-leaf1,fabric=1e3"
+    assert f"> interfaces,color=Green,{leaf}," in shown
+    assert f"> queues,color=blue,{leaf}," in shown
+    assert "peer=off,peer_interface=et-0/0/0:0,rail=0,role=leaf" in shown
