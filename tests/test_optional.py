@@ -94,6 +94,7 @@ def without(module: str, *words: str) -> tuple[int, str]:
         ("pybatfish", "batfish", ("validate", FABRIC, FILES, "--batfish", "localhost")),
         ("pybatfish", "batfish", ("batfish", "clean", "localhost")),
         ("distributed", "dask", ("validate", FABRIC, FILES, "--executor", "dask:localhost:1")),
+        ("reportlab", "print", ("export", "racks-pdf", FABRIC)),
         ("distributed", "dask", (*SIMULATE, "ecmp", "--executor", "dask:localhost:1")),
     ],
     ids=lambda value: " ".join(value[:2]) if isinstance(value, tuple) else value,

@@ -9,6 +9,7 @@ import typer
 
 from ailb_gen.cli import complete
 from ailb_gen.cli.console import echo_json, notify
+from ailb_gen.cli.live import progress
 from ailb_gen.cli.options import JSON, LIMIT, LIST, REPEATS, SIZES, output_option
 from ailb_gen.cli.project import source_of
 from ailb_gen.cli.reports import check_place
@@ -102,7 +103,7 @@ def export(
     request = _request(limit or [], test, sizes, repeats, image)
     printed = PrintRequest(racks, lengths, sheet, qr, font, media, spares)
     boot = BootOptions(user, tuple(ssh_key or ()), url, prefix6, nic_type)
-    given = ExportInput(compute_design(fabric, notify), artifacts, request, printed, boot, notify)
+    given = ExportInput(compute_design(fabric, notify), artifacts, request, printed, boot, notify, progress)
     if name == ALL and out is not None:
         _write_all(given, out)
     else:

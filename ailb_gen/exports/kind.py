@@ -9,6 +9,7 @@ from pathlib import Path
 from ailb_gen.design.model import Design
 from ailb_gen.exports.print_request import PrintRequest
 from ailb_gen.jobs.command import JobRequest
+from ailb_gen.progress import Progress, quiet
 
 # The bytes of each file by its path, relative to the folder of the export, with `/`.
 Files = Mapping[str, bytes]
@@ -43,6 +44,7 @@ class ExportInput:
     printed: PrintRequest = field(default_factory=PrintRequest)
     boot: BootOptions = BootOptions()
     tell: Callable[[str], None] = lambda line: None
+    progress: Progress = quiet
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,13 +56,15 @@ def pages(given: ExportInput) -> Files:
     cables = list(labeled(given))
     paper.check({end.position.rack for one in cables for end in (one.cable.a, one.cable.b)})
     per_page = sheet.columns * sheet.rows
-    for number, (one, side) in enumerate((one, side) for one in cables for side in (0, 1)):
-        if number and number % per_page == 0:
-            paper.canvas.showPage()
-        row, column = divmod(number % per_page, sheet.columns)
-        left = sheet.left + column * sheet.step_x
-        bottom = sheet.page[1] - sheet.top - row * sheet.step_y - sheet.height
-        _label(paper, sheet, left, bottom, one, side, qr=printed.qr)
+    with given.progress("drawing labels", 2 * len(cables)) as advance:
+        for number, (one, side) in enumerate((one, side) for one in cables for side in (0, 1)):
+            if number and number % per_page == 0:
+                paper.canvas.showPage()
+            row, column = divmod(number % per_page, sheet.columns)
+            left = sheet.left + column * sheet.step_x
+            bottom = sheet.page[1] - sheet.top - row * sheet.step_y - sheet.height
+            _label(paper, sheet, left, bottom, one, side, qr=printed.qr)
+            advance(1)
     return {"cable-labels.pdf": paper.finish()}
 
 

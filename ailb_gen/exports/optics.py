@@ -11,7 +11,7 @@ from ailb_gen.design.model import Design
 from ailb_gen.errors import UsageError
 from ailb_gen.exports.plant import Cage, PlantCable
 
-WORDS = {"smf": "single-mode", "mmf": "multimode", "dac": "direct attach copper", "aoc": "active optical"}
+WORDS = {"smf": "single-mode", "mmf": "multimode", "dac": "DAC", "aoc": "AOC"}
 # Both ends of these are part of the cable.
 DIRECT = ("dac", "aoc")
 # The reach of passive copper and of multimode optics with 100G lanes. Source: NVIDIA, product specifications of

@@ -20,7 +20,7 @@ LETTER = (612.0, 792.0)
 # Smaller than this nobody reads; text that does not fit at this size is an error.
 SMALLEST = 2.5
 LEADING = 1.15
-# In reportlab's distribution, with its own license: the same bytes on every machine. Latin letters only.
+# In reportlab's distribution, with its own license: the same bytes on every machine. Western European letters only.
 _REGULAR, _BOLD = "Vera", "VeraBd"
 
 
@@ -37,7 +37,7 @@ class Paper:
             raise without_extra(verb, "reportlab is not installed", "print") from missing
         self.buffer = io.BytesIO()
         self.regular, self.bold = _fonts(font)
-        self.widths = [_advance(one) for one in (self.regular, self.bold)]
+        self.widths = _Advances(self.regular), _Advances(self.bold)
         self.canvas: Canvas = Canvas(self.buffer, pagesize=size, invariant=1, pageCompression=1)
         self.canvas.setTitle(title)
         self.canvas.setCreator("ailb-gen")
@@ -78,7 +78,7 @@ class Paper:
         rows = [(line, not n) for n, line in enumerate(lines)]
         if size < largest * 2 / 3:
             size, rows = self._wrapped(lines, width, height, size, largest)
-        y = bottom + (height + len(rows) * size * LEADING) / 2 - size * 0.95
+        y = bottom + (height + len(rows) * size * LEADING) / 2 - size * 0.835
         for row, bold in rows:
             self.text(left, y, row, size, bold=bold)
             y -= size * LEADING
@@ -88,7 +88,7 @@ class Paper:
     ) -> tuple[float, list[tuple[str, bool]]]:
         """Return the larger of the size without wrapping and the largest with it, and the rows."""
         size = largest * 2 / 3
-        while size > max(plain, SMALLEST):
+        while size > plain and size >= SMALLEST:
             rows = [(row, not n) for n, line in enumerate(lines) for row in self._rows(line, width / size, bold=not n)]
             if len(rows) * size * LEADING <= height:
                 return size, rows
@@ -104,12 +104,12 @@ class Paper:
             longer = f"{rows[-1]} {word}" if rows[-1] else word
             if self.width(longer, bold=bold) <= width:
                 rows[-1] = longer
-                continue
-            rows += [""] * bool(rows[-1])
-            for char in word:
-                if self.width(rows[-1] + char, bold=bold) > width:
-                    rows.append("")
-                rows[-1] += char
+            elif self.width(word, bold=bold) <= width:
+                rows.append(word)
+            else:
+                for char in longer[len(rows[-1]) :]:
+                    rows += [""] * (self.width(rows[-1] + char, bold=bold) > width)
+                    rows[-1] += char
         return rows
 
     def finish(self) -> bytes:
@@ -128,10 +128,6 @@ class _Advances(dict[str, float]):
     def __missing__(self, char: str) -> float:
         self[char] = width = self.font.stringWidth(char, 1)
         return width
-
-
-def _advance(font: TTFont) -> _Advances:
-    return _Advances(font)
 
 
 def _fonts(path: Path | None) -> tuple[TTFont, TTFont]:

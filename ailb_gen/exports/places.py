@@ -30,7 +30,7 @@ _LENGTH = re.compile(r"[0-9]{1,5}(?:\.[0-9]{1,2})?", re.ASCII)
 _SEPARATOR = re.compile(r"[,;\t]")
 
 
-class Position(NamedTuple):
+class RackPosition(NamedTuple):
     """A rack, and the lowest unit of the device in it, None where that is not known."""
 
     rack: str
@@ -41,17 +41,17 @@ class Position(NamedTuple):
         return self.rack if self.unit is None else f"{self.rack} U{self.unit}"
 
 
-NOWHERE = Position("", None)
+NOWHERE = RackPosition("", None)
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
     """Positions by device, and lengths in meters by pair of racks, in both orders."""
 
-    positions: Mapping[str, Position] = field(default_factory=dict)
+    positions: Mapping[str, RackPosition] = field(default_factory=dict)
     lengths: Mapping[tuple[str, str], Decimal] = field(default_factory=dict)
 
-    def position(self, device: str) -> Position:
+    def position(self, device: str) -> RackPosition:
         """Return where a device stands, NOWHERE if the table does not tell."""
         return self.positions.get(device, NOWHERE)
 
@@ -80,8 +80,8 @@ def read_places(racks: Path | None, lengths: Path | None, devices: Mapping[str, 
     return Places(positions, table)
 
 
-def _positions(path: Path, devices: Mapping[str, str], problems: list[Problem]) -> dict[str, Position]:
-    found: dict[str, Position] = {}
+def _positions(path: Path, devices: Mapping[str, str], problems: list[Problem]) -> dict[str, RackPosition]:
+    found: dict[str, RackPosition] = {}
     for row in _rows(path, RACK_COLUMNS):
         device, rack, unit = row.values
         if device not in devices:
@@ -95,7 +95,7 @@ def _positions(path: Path, devices: Mapping[str, str], problems: list[Problem]) 
                 row.wrong("wrong-value", 2, f"{unit[:20]!r} is not a rack unit", "write 1 to 99, or nothing")
             )
         else:
-            found[device] = Position(rack, int(unit) if unit else None)
+            found[device] = RackPosition(rack, int(unit) if unit else None)
     return found
 
 

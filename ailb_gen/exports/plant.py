@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from ailb_gen.design.model import Breakout, Design, HostPort
-from ailb_gen.exports.places import Places, Position
+from ailb_gen.exports.places import Places, RackPosition
 
 
 class Cage(NamedTuple):
@@ -39,7 +39,7 @@ class CableEnd(NamedTuple):
     port: str
     leg: str
     cage: Cage
-    position: Position
+    position: RackPosition
 
 
 class PlantCable(NamedTuple):

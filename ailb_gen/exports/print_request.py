@@ -8,13 +8,8 @@ from pathlib import Path
 from ailb_gen.errors import UsageError
 from ailb_gen.wording import did_you_mean
 
-MEDIA = {
-    "auto": "by length (optics.py)",
-    "smf": "single-mode fiber",
-    "mmf": "multimode fiber",
-    "dac": "direct attach copper",
-    "aoc": "active optical cable",
-}
+# Single-mode and multimode fiber, copper and active optical cables; `auto` chooses by length (optics.py).
+MEDIA = ("auto", "smf", "mmf", "dac", "aoc")
 SHEETS = ("l4731", "5160", "5167", "flag")
 
 
@@ -34,7 +29,7 @@ class PrintRequest:
     spares: int = 0
 
     def __post_init__(self) -> None:
-        for option, value, known in (("--sheet", self.sheet, SHEETS), ("--media", self.media, tuple(MEDIA))):
+        for option, value, known in (("--sheet", self.sheet, SHEETS), ("--media", self.media, MEDIA)):
             if value not in known:
                 hint = did_you_mean(value, known) or f"there are {', '.join(known)}"
                 raise UsageError(f"{option} {value[:40]!r} is unknown; {hint}")

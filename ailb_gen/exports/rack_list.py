@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ailb_gen.design.ports import sort_key
 from ailb_gen.exports.cable_labels import LabeledCable, labeled
 from ailb_gen.exports.kind import ExportInput
-from ailb_gen.exports.places import NOWHERE, Position, read_places
+from ailb_gen.exports.places import NOWHERE, RackPosition, read_places
 from ailb_gen.exports.plant import CableEnd
 
 COLUMNS = (
@@ -36,7 +36,7 @@ class DeviceWork(NamedTuple):
     device: str
     role: str
     model: str
-    position: Position
+    position: RackPosition
     ports: tuple[PortWork, ...]
 
 
@@ -58,7 +58,7 @@ def work_groups(given: ExportInput) -> tuple[WorkGroup, ...]:
     for one in labeled(given):
         ports[one.cable.a.device].append(PortWork(one.cable.a, one.cable.b, one.optics[0], one))
         ports[one.cable.b.device].append(PortWork(one.cable.b, one.cable.a, one.optics[1], one))
-    groups: dict[str, list[tuple[str, str, str, Position]]] = defaultdict(list)
+    groups: dict[str, list[tuple[str, str, str, RackPosition]]] = defaultdict(list)
     switches = [(one.name, one.role, one.platform, one.stripe) for one in design.switches]
     for name, role, model, stripe in (*switches, *((one.name, "server", "", one.stripe) for one in design.servers)):
         position = places.position(name)
@@ -67,7 +67,7 @@ def work_groups(given: ExportInput) -> tuple[WorkGroup, ...]:
     return tuple(WorkGroup(name, tuple(_devices(rows, ports))) for name, rows in groups.items())
 
 
-def _devices(rows: list[tuple[str, str, str, Position]], ports: dict[str, list[PortWork]]) -> Iterator[DeviceWork]:
+def _devices(rows: list[tuple[str, str, str, RackPosition]], ports: dict[str, list[PortWork]]) -> Iterator[DeviceWork]:
     rows.sort(key=lambda row: row[3].unit or 0)
     for order, (name, role, model, position) in enumerate(rows, 1):
         own = ports.get(name, [])

@@ -30,12 +30,14 @@ def pages(given: ExportInput) -> Files:
     paper = Paper("export racks-pdf", given.printed.font, A4, f"Rack-and-stack list of {given.design.name}")
     groups = work_groups(given)
     paper.check({device.position.rack for group in groups for device in group.devices})
-    for group in groups:
-        sheets = list(_sheets(group))
-        paper.canvas.bookmarkPage(group.name)
-        paper.canvas.addOutlineEntry(group.name, group.name)
-        for number, rows in enumerate(sheets, 1):
-            _page(paper, f"{given.design.name}: {group.name}", f"page {number} of {len(sheets)}", rows)
+    with given.progress("drawing lists", len(groups)) as advance:
+        for group in groups:
+            sheets = list(_sheets(group))
+            paper.canvas.bookmarkPage(group.name)
+            paper.canvas.addOutlineEntry(group.name, group.name)
+            for number, rows in enumerate(sheets, 1):
+                _page(paper, f"{given.design.name}: {group.name}", f"page {number} of {len(sheets)}", rows)
+            advance(1)
     return {"racks.pdf": paper.finish()}
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ailb_gen.api.export import export, exports, kinds
-from ailb_gen.cli.export import OPTIONS
+from ailb_gen.cli.export import OPTIONS, PRINTED
 from tests.cli.verbs import refused, run
 from tests.conftest import EXAMPLES, example
 
@@ -37,6 +37,33 @@ def test_an_option_that_an_export_does_not_take_is_refused(option: str) -> None:
     refused(told, f"--{option} does not go with cabling; it goes with {', '.join(takers)}, all")
 
 
+@pytest.mark.parametrize("option", PRINTED)
+def test_an_option_of_printed_exports_is_refused_elsewhere(option: str) -> None:
+    told = run("export", "cabling", JVD, f"--{option}", *["1"] * (option != "qr"))
+    takers = [name for name, kind in kinds().items() if option in kind.options]
+    refused(told, f"--{option} does not go with cabling; it goes with {', '.join(takers)}, all")
+
+
+def test_options_reach_printed_exports(tmp_path: Path) -> None:
+    lab = EXAMPLES / "lab"
+    tables = ["--racks", str(lab / "racks.csv"), "--lengths", str(lab / "lengths.csv")]
+    code, out, err = run("export", "bom", str(lab / "fabric.yaml"), *tables, "--spares", "50", "--media", "mmf")
+    assert (code, err) == (0, "")
+    assert 'cable,"multimode fiber cable, 400G",,,60,8,4,12\n' in out
+    label = str(tmp_path / "labels.pdf")
+    words = [*tables, "--sheet", "flag", "--qr", "-o", label]
+    assert run("export", "cable-labels-pdf", str(lab / "fabric.yaml"), *words) == (0, "", "")
+    assert Path(label).read_bytes().startswith(b"%PDF-")
+
+
+def test_a_wrong_table_and_a_wrong_font_are_errors_with_their_place(tmp_path: Path) -> None:
+    (tmp_path / "racks.csv").write_text("device,rack,unit\nspine9,A1,1\n", encoding="utf-8")
+    told = run("export", "racks", JVD, "--racks", str(tmp_path / "racks.csv"))
+    refused(told, f"{tmp_path}/racks.csv:2:1: ", "the fabric has no device 'spine9'")
+    told = run("export", "racks-pdf", JVD, "--font", str(tmp_path / "racks.csv"))
+    refused(told, "name a TrueType file (.ttf)")
+
+
 def test_all_writes_a_folder_per_export_with_the_same_bytes(tmp_path: Path) -> None:
     code, out, err = run("export", "all", JVD, "-o", str(tmp_path / "exports"))
     assert (code, out) == (0, "")
@@ -53,7 +80,8 @@ def test_all_needs_a_folder() -> None:
 def test_the_list_says_who_reads_an_export() -> None:
     code, out, err = run("export", "--list")
     assert (code, err) == (0, "")
-    assert "netbox-cables   ailb-gen  NetBox's import form for cables\n" in out
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    assert "netbox-cables ailb-gen NetBox's import form for cables" in lines
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,8 @@ from tests.exports.inputs import URL6, boot_input
 GOLDEN = ROOT / "tests" / "golden" / "exports"
 # The golden trees of generate have these files.
 GENERATED = ("topology", "cabling")
+# Other programs read these, in tests of their own: how bytes are compressed is not ours.
+COMPRESSED = ("cable-labels-pdf", "racks-pdf")
 # The example that shows an export, where it is not the reference fabric.
 EXAMPLE: dict[str, str] = {"containerlab": "lab", "nornir": "mixed", "ansible": "mixed"}
 # Exports of `boot.yaml`, with the options that they need.
@@ -25,7 +27,9 @@ BOOT: dict[str, dict[str, str]] = {
 }
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.name not in GENERATED], ids=lambda kind: kind.name)
+@pytest.mark.parametrize(
+    "kind", [kind for kind in KINDS if kind.name not in GENERATED + COMPRESSED], ids=lambda kind: kind.name
+)
 def test_every_export_has_the_same_bytes_as_before(kind: Kind) -> None:
     folder = GOLDEN / kind.name
     given = boot_input(**BOOT[kind.name]) if kind.name in BOOT else ExportInput(example(EXAMPLE.get(kind.name, "jvd")))
