@@ -25,7 +25,7 @@ from tests.lab.isolated import isolated
 
 Export = Callable[[ExportInput], str]
 # The words with which each server checks a file, and the export, and the URL of its files.
-SERVERS: dict[str, tuple[list[str], Export, dict[str, str]]] = {
+SERVERS: dict[str, tuple[list[str], Export, dict[str, Any]]] = {
     "kea4": (["kea-dhcp4", "-t"], dhcp.kea4, {}),
     "kea6": (["kea-dhcp6", "-t"], dhcp.kea6, {"url": URL6}),
     "isc": (["dhcpd", "-t", "-cf"], dhcp.isc, {}),
