@@ -174,7 +174,7 @@ def reservations(given: ExportInput, *, by_serial: bool = True) -> list[Reservat
 
 def _tell_of(tell: Callable[[str], None], names: list[str], noun: str, what: str) -> None:
     if names:
-        tell(f"no reservation for {counted(len(names), noun)}, without {what}: {some(names)}")
+        tell(f"no reservation for {counted(len(names), noun)} without {what}: {some(names)}")
 
 
 def file_server(url: str, kind: type[IPv4Address] | type[IPv6Address]) -> FileServer:

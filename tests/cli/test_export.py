@@ -1,11 +1,12 @@
 """`ailb-gen export`: options of jobs, and the exports that they go with."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from ailb_gen.api.export import export, exports, kinds
-from ailb_gen.cli.export import OPTIONS, PRINTED
+from ailb_gen.cli.export import BOOT, OPTIONS, PRINTED
 from tests.cli.verbs import refused, run
 from tests.conftest import EXAMPLES, example
 
@@ -30,11 +31,12 @@ def test_options_reach_the_job(tmp_path: Path) -> None:
     assert 'image: "registry/nccl:1"\n' in run("export", "kubernetes", JVD, "--image", "registry/nccl:1")[1]
 
 
-@pytest.mark.parametrize("option", OPTIONS)
+@pytest.mark.parametrize("option", [*OPTIONS, *BOOT])
 def test_an_option_that_an_export_does_not_take_is_refused(option: str) -> None:
-    told = run("export", "cabling", JVD, f"--{option}", "1")
+    flag = option.replace("_", "-")
+    told = run("export", "cabling", JVD, f"--{flag}", "1")
     takers = [name for name, kind in kinds().items() if option in kind.options]
-    refused(told, f"--{option} does not go with cabling; it goes with {', '.join(takers)}, all")
+    refused(told, f"--{flag} does not go with cabling; it goes with {', '.join(takers)}, all")
 
 
 @pytest.mark.parametrize("option", PRINTED)

@@ -25,7 +25,7 @@ from tests.lab.isolated import isolated
 
 Export = Callable[[ExportInput], str]
 # The words with which each server checks a file, and the export, and the URL of its files.
-SERVERS: dict[str, tuple[list[str], Export, dict[str, str]]] = {
+SERVERS: dict[str, tuple[list[str], Export, dict[str, Any]]] = {
     "kea4": (["kea-dhcp4", "-t"], dhcp.kea4, {}),
     "kea6": (["kea-dhcp6", "-t"], dhcp.kea6, {"url": URL6}),
     "isc": (["dhcpd", "-t", "-cf"], dhcp.isc, {}),
@@ -103,12 +103,12 @@ def test_devices_without_identity_are_told() -> None:
     told: list[str] = []
     dhcp.kea4(boot_input(told=told))
     assert told == [
-        "no reservation for 2 switches, without mac or serial: stripe2-leaf2, spine2",
-        "no reservation for 3 servers, without management_mac: gpu-s1-2, gpu-s2-1, gpu-s2-2",
+        "no reservation for 2 switches without mac or serial: stripe2-leaf2, spine2",
+        "no reservation for 3 servers without management_mac: gpu-s1-2, gpu-s2-1, gpu-s2-2",
     ]
     told.clear()
     dhcp.kea6(boot_input(told=told, url=URL6))
-    assert told[0] == "no reservation for 3 switches, without mac: stripe1-leaf2, stripe2-leaf2, spine2"
+    assert told[0] == "no reservation for 3 switches without mac: stripe1-leaf2, stripe2-leaf2, spine2"
 
 
 def test_an_address_by_ipv6_ends_with_that_by_ipv4() -> None:

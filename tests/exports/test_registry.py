@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ COMPRESSED = ("cable-labels-pdf", "racks-pdf")
 # The example that shows an export, where it is not the reference fabric.
 EXAMPLE: dict[str, str] = {"containerlab": "lab", "nornir": "mixed", "ansible": "mixed"}
 # Exports of `boot.yaml`, with the options that they need.
-BOOT: dict[str, dict[str, str]] = {
+BOOT: dict[str, dict[str, Any]] = {
     "ztp": {},
     "dhcp-kea4": {},
     "dhcp-kea6": {"url": URL6},
