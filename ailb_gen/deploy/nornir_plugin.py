@@ -38,7 +38,7 @@ REFUSED = {
 
 
 @dataclass(frozen=True, slots=True)
-class Service:
+class TokenPlugin:
     """A plug-in that we give a token: its package, its options, our variables, and the attribute with its session.
 
     `fixed` are options that the user cannot set: NetBoxInventory2 would read our own files, and passwords in them.
@@ -55,11 +55,11 @@ class Service:
 
 
 SERVICES = {
-    "NetBoxInventory2": Service(
+    "NetBoxInventory2": TokenPlugin(
         "NetBox", "nornir-netbox", "nb_url", "nb_token", "NETBOX_URL", "NETBOX_TOKEN", "session",
         {"group_file": os.devnull, "defaults_file": os.devnull},
     ),
-    "NautobotInventory": Service(
+    "NautobotInventory": TokenPlugin(
         "Nautobot", "nornir-nautobot", "nautobot_url", "nautobot_token", "NAUTOBOT_URL", "NAUTOBOT_TOKEN", "api_session"
     ),
 }  # fmt: skip
@@ -191,7 +191,7 @@ def _load(entry: PluginEntry, directory: Path, secrets: SecretCache) -> nornir.H
     return hosts
 
 
-def _url(service: Service, options: Mapping[str, Any], directory: Path) -> str:
+def _url(service: TokenPlugin, options: Mapping[str, Any], directory: Path) -> str:
     """Return the URL of a service: of the options, else of the environment. Raises UsageError."""
     url = options.get(service.url) or os.environ.get(service.url_variable, "")
     where = f"{directory / FILE}: {service.url}" if options.get(service.url) else service.url_variable
