@@ -1,6 +1,5 @@
 """`ailb-gen export`: options of jobs, and the exports that they go with."""
 
-import re
 from pathlib import Path
 
 import pytest

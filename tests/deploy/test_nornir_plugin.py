@@ -4,7 +4,7 @@ With the real services: tests/sot/test_nornir.py.
 """
 
 from collections.abc import Mapping
-from importlib.metadata import EntryPoint
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from nornir.core.inventory import Defaults, Group, Groups, Host, Hosts, Inventor
 from ailb_gen.deploy import nornir_plugin
 from ailb_gen.deploy.credentials import CredentialError
 from ailb_gen.deploy.inventory import read_inventory
-from ailb_gen.deploy.nornir_plugin import PluginError
+from ailb_gen.deploy.plugin_session import PluginError
 from ailb_gen.errors import IntentError, MissingExtraError, UsageError
 from tests.conftest import SMALL
 
@@ -50,7 +50,7 @@ def addresses() -> dict[str, dict[str, Any]]:
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> type[Fake]:
     point = EntryPoint("Fake", "tests.deploy.test_nornir_plugin:Fake", nornir_plugin.GROUP)
-    original = nornir_plugin.entry_points
+    original = entry_points
 
     def found(group: str, name: str) -> list[EntryPoint]:
         return [point] if name == "Fake" else list(original(group=group, name=name))

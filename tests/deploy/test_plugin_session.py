@@ -6,6 +6,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 import requests
+from requests.adapters import HTTPAdapter
 
 from ailb_gen.deploy import plugin_session
 from ailb_gen.deploy.plugin_session import TIMEOUTS_S, PluginError, guard, shown
@@ -104,7 +105,7 @@ def test_every_request_ends(server: Server, session: requests.Session, monkeypat
         answer.status_code = 200
         return answer
 
-    monkeypatch.setattr(plugin_session.HTTPAdapter, "send", send)
+    monkeypatch.setattr(HTTPAdapter, "send", send)
     session.get(server.url)
     session.get(server.url, timeout=3)
     assert seen == [TIMEOUTS_S, 3]
