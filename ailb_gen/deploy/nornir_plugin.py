@@ -38,11 +38,7 @@ REFUSED = {
 
 
 @dataclass(frozen=True, slots=True)
-<<<<<<< HEAD
-class PluginService:
-=======
 class TokenPlugin:
->>>>>>> services
     """A plug-in that we give a token: its package, its options, our variables, and the attribute with its session.
 
     `fixed` are options that the user cannot set: NetBoxInventory2 would read our own files, and passwords in them.
@@ -59,19 +55,11 @@ class TokenPlugin:
 
 
 SERVICES = {
-<<<<<<< HEAD
-    "NetBoxInventory2": PluginService(
-        "NetBox", "nornir-netbox", "nb_url", "nb_token", "NETBOX_URL", "NETBOX_TOKEN", "session",
-        {"group_file": os.devnull, "defaults_file": os.devnull},
-    ),
-    "NautobotInventory": PluginService(
-=======
     "NetBoxInventory2": TokenPlugin(
         "NetBox", "nornir-netbox", "nb_url", "nb_token", "NETBOX_URL", "NETBOX_TOKEN", "session",
         {"group_file": os.devnull, "defaults_file": os.devnull},
     ),
     "NautobotInventory": TokenPlugin(
->>>>>>> services
         "Nautobot", "nornir-nautobot", "nautobot_url", "nautobot_token", "NAUTOBOT_URL", "NAUTOBOT_TOKEN", "api_session"
     ),
 }  # fmt: skip
@@ -203,11 +191,7 @@ def _load(entry: PluginEntry, directory: Path, secrets: SecretCache) -> nornir.H
     return hosts
 
 
-<<<<<<< HEAD
-def _url(service: PluginService, options: Mapping[str, Any], directory: Path) -> str:
-=======
 def _url(service: TokenPlugin, options: Mapping[str, Any], directory: Path) -> str:
->>>>>>> services
     """Return the URL of a service: of the options, else of the environment. Raises UsageError."""
     url = options.get(service.url) or os.environ.get(service.url_variable, "")
     where = f"{directory / FILE}: {service.url}" if options.get(service.url) else service.url_variable
