@@ -15,8 +15,8 @@ from ailb_gen.exports.nodes import network_operator, node_labels
 from tests.conftest import SMALL, design_of, example
 from tests.exports.inputs import boot_input
 
-# The fields that are written, as the definitions of mellanox/network-operator and mellanox/nic-configuration-operator
-# have them (config/crd/bases).
+# The fields that are written. TEMPLATE is as the definition of Mellanox/nic-configuration-operator has it
+# (config/crd/bases); POLICY follows the example of Mellanox/network-operator (example/crs), not its definition.
 IMAGE = {
     "type": "object",
     "properties": {
