@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import threading
 from collections import defaultdict
@@ -12,7 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 from ailb_gen.errors import UsageError
 from ailb_gen.optional import without_extra
-from ailb_gen.sot.dialect import FABRIC_FIELD, TAG, Ids, RecordChange, SourceError, SourceScope, Stored, fabric_tag
+from ailb_gen.sot.dialect import (
+    FABRIC_FIELD,
+    TAG,
+    Ids,
+    RecordChange,
+    SourceError,
+    SourceScope,
+    Stored,
+    fabric_tag,
+    refused,
+)
 from ailb_gen.sot.nautobot_bgp import FIELDS as BGP_FIELDS
 from ailb_gen.sot.nautobot_bgp import BgpSessions
 from ailb_gen.sot.nautobot_tables import (
@@ -48,7 +57,6 @@ TEMPLATES = "dcim/interface-templates"
 ASSIGNMENTS = "ipam/ip-address-to-interface"
 # Prefixes get their parents when they are stored; two requests at once do not see each other's.
 SERIAL = ("prefix", "bgp-session")
-SHOWN = 600
 
 
 class Nautobot:
@@ -384,16 +392,13 @@ def _body(kind: str, values: Mapping[str, Value], ids: Ids) -> Row:
 
 @contextmanager
 def _naming(refs: Sequence[Ref]) -> Iterator[None]:
-    """Name the first object that a bulk request could not create: the answer has an item for each."""
+    """Name the objects that a bulk request could not create: the answer has an item for each."""
     from ailb_gen.sot.http import RefusedError
 
     try:
         yield
     except RefusedError as error:
         items = error.body if isinstance(error.body, list) and len(error.body) == len(refs) else []
-        wrong = [(ref, item) for ref, item in zip(refs, items, strict=False) if item]
-        if not wrong:
+        if not (reasons := {ref: item for ref, item in zip(refs, items, strict=False) if item}):
             raise
-        text = "".join(one if one.isprintable() else "?" for one in json.dumps(wrong[0][1]))[:SHOWN]
-        more = f" ({len(wrong) - 1} more objects of this request, too)" * (len(wrong) > 1)
-        raise SourceError(f"{wrong[0][0]}: Nautobot refuses it: {text}{more}") from error
+        raise refused(Nautobot.name, reasons) from error

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from ailb_gen.sot.dialect import RecordChange, Stored
 from ailb_gen.sot.records import KINDS, ORDER, Ref, SourceRecord, Value
@@ -57,6 +59,17 @@ class SourcePlan:
         return {kind: {name: row[kind] for name, row in rows.items()} for kind in kinds}
 
 
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A write that the service did not take: a create of a record or an update, and why."""
+
+    of: type[SourceRecord | RecordChange]
+    reason: str
+
+
+NO_REFUSALS: Mapping[Ref, Refusal] = MappingProxyType({})
+
+
 def compare(
     desired: Iterable[SourceRecord],
     stored: Iterable[Stored],
@@ -64,10 +77,14 @@ def compare(
     *,
     delete: bool = False,
     adopt: bool = False,
+    refused: Mapping[Ref, Refusal] = NO_REFUSALS,
 ) -> SourcePlan:
-    """Compare desired records with the stored ones; `kinds` are those that the service can hold, with their fields."""
+    """Compare desired records with the stored ones; `kinds` are those that the service can hold, with their fields.
+
+    What the service `refused` is not tried again.
+    """
     records = sorted(desired, key=lambda record: record.sort_key)
-    return _Comparison(records, list(stored), kinds, delete, adopt).plan()
+    return _Comparison(records, list(stored), kinds, delete, adopt, refused).plan()
 
 
 class _Comparison:
@@ -80,15 +97,16 @@ class _Comparison:
         kinds: Mapping[str, frozenset[str]],
         delete: bool,
         adopt: bool,
+        refused: Mapping[Ref, Refusal],
     ) -> None:
         self.desired = [_supported(record, kinds[record.kind]) for record in desired if record.kind in kinds]
         self.unsupported = Counter(record.kind for record in desired if record.kind not in kinds)
-        self.delete, self.adopt = delete, adopt
+        self.delete, self.adopt, self.refused = delete, adopt, refused
         self.by_ref: dict[Ref, list[Stored]] = defaultdict(list)
         for one in stored:
             self.by_ref[one.record.ref].append(one)
         refs = {record.ref for record in self.desired}
-        owned = (one for one in stored if one.owned and not KINDS[one.record.kind].shared)
+        owned = (one for one in stored if one.owned and not one.others and not KINDS[one.record.kind].shared)
         self.leftovers = sorted((one for one in owned if one.record.ref not in refs), key=_delete_key)
         self.occupied = self._occupied(stored)
         # What cannot be used, with the conflict that it waits for.
@@ -105,7 +123,11 @@ class _Comparison:
                 self.waiting[cause] += 1
                 continue
             result = self._result(record)
-            if isinstance(result, SourceRecord):
+            if (refusal := self.refused.get(record.ref)) and isinstance(result, refusal.of):
+                self.conflicts[record.ref] = f"the service refuses it: {refusal.reason}", "correct it there"
+                if refusal.of is SourceRecord:
+                    self.blocked[record.ref] = record.ref
+            elif isinstance(result, SourceRecord):
                 creates.append(result)
             elif isinstance(result, RecordChange):
                 updates.append(result)
@@ -115,7 +137,8 @@ class _Comparison:
                 continue
             else:
                 unchanged[record.kind] += 1
-            if KINDS[record.kind].inside == "" and not isinstance(result, tuple):
+            # Whose port it is that two devices of one name have nobody knows.
+            if KINDS[record.kind].inside == "" and len(self.by_ref[record.ref]) < 2:
                 self.usable.add(record.ref)
         conflicts = [Conflict(ref, *text, self.waiting[ref]) for ref, text in self.conflicts.items()]
         deletes = self.leftovers if self.delete else ()
@@ -178,7 +201,18 @@ class _Comparison:
 def differences(record: SourceRecord, stored: Stored) -> dict[str, Value]:
     """Return the fields of a record that have other values in the service."""
     there = stored.record.fields
-    return {name: value for name, value in record.fields.items() if there.get(name) != value}
+    wanted = dict(record.fields)
+    if "context" in wanted:
+        wanted["context"] = _merged(wanted["context"], there.get("context"))
+    return {name: value for name, value in wanted.items() if there.get(name) != value}
+
+
+def _merged(context: Value, there: Value) -> Value:
+    """Return a context with the keys that others gave it in the service."""
+    theirs = json.loads(there) if isinstance(there, str) and there else None
+    if not isinstance(theirs, dict) or not isinstance(context, str):
+        return context
+    return json.dumps(theirs | json.loads(context), sort_keys=True, ensure_ascii=False)
 
 
 def _supported(record: SourceRecord, names: frozenset[str]) -> SourceRecord:

@@ -10,8 +10,8 @@ from itertools import islice
 from typing import TypeVar
 
 from ailb_gen.progress import Advance, Progress, quiet
-from ailb_gen.sot.dialect import Dialect, RecordChange, SourceError, SourceScope, Stored
-from ailb_gen.sot.plan import SourcePlan, compare
+from ailb_gen.sot.dialect import Dialect, RecordChange, RecordsRefusedError, SourceError, SourceScope, Stored
+from ailb_gen.sot.plan import Refusal, SourcePlan, compare
 from ailb_gen.sot.records import KINDS, Id, Ref, SourceRecord, Value
 
 Item = TypeVar("Item")
@@ -26,7 +26,7 @@ FIRST_DELETED = ("cable",)
 
 @dataclass(slots=True)
 class SourceOfTruth:
-    """A service with what is pushed to it; `stored` is what it had when it was last read."""
+    """A service with what is pushed to it; `stored` is what it had when it was last read, `refused` what it refuses."""
 
     dialect: Dialect
     desired: Sequence[SourceRecord]
@@ -34,6 +34,7 @@ class SourceOfTruth:
     delete: bool = False
     adopt: bool = False
     stored: list[Stored] = field(default_factory=list)
+    refused: dict[Ref, Refusal] = field(default_factory=dict)
 
     def plan(self) -> SourcePlan:
         """Read the service and compare. Raises SourceError."""
@@ -42,14 +43,16 @@ class SourceOfTruth:
 
     def compare(self) -> SourcePlan:
         """Compare with what was read last."""
-        return compare(self.desired, self.stored, self.dialect.kinds(), delete=self.delete, adopt=self.adopt)
+        kinds = self.dialect.kinds()
+        return compare(self.desired, self.stored, kinds, delete=self.delete, adopt=self.adopt, refused=self.refused)
 
 
 def push(source: SourceOfTruth, plan: SourcePlan, progress: Progress = quiet) -> Counter[str]:
     """Carry out a plan; return the objects written, by kind.
 
-    After an error everything is read and compared again, as long as each time less is left. Raises SourceError with
-    the first error that stays; the next push goes on with the rest.
+    Records that the service refuses are conflicts, in `source.refused`; the others are written. After another error
+    everything is read and compared again, as long as each time less is left. Raises SourceError with the first error
+    that stays; the next push goes on with the rest.
     """
     written: Counter[str] = Counter()
     with progress("pushing", plan.writes) as advance:
@@ -149,7 +152,7 @@ class _Carrying:
             for record, number in zip(batch, dialect.create(kind, batch, self.ids, scope), strict=True):
                 self.ids[record.ref] = number
 
-        self._batches(kind, records, create, weight=self._weight)
+        self._batches(kind, records, create, weight=self._weight, of=SourceRecord)
 
     def _weight(self, record: SourceRecord) -> int:
         """Return how many objects of a request a record counts for."""
@@ -173,9 +176,14 @@ class _Carrying:
         write: Callable[[Sequence[Item]], None],
         count: bool = True,
         weight: Callable[[Item], int] = lambda item: 1,
+        of: type[SourceRecord | RecordChange] = RecordChange,
     ) -> None:
-        """Write items in batches, several at once. Raises the first SourceError once those under way have ended."""
+        """Write items in batches, several at once. Raises the first SourceError once those under way have ended.
+
+        A batch with a refused record does not stop the others.
+        """
         batches = _split(items, weight)
+        refusal: RecordsRefusedError | None = None
         with ThreadPoolExecutor(REQUESTS, thread_name_prefix="source") as pool:
             running: dict[Future[None], int] = {}
             try:
@@ -183,16 +191,23 @@ class _Carrying:
                     for batch in islice(batches, REQUESTS - len(running)):
                         running[pool.submit(write, batch)] = len(batch)
                     if not running:
-                        return
+                        break
                     for one in wait(running, return_when=FIRST_COMPLETED).done:
                         size = running.pop(one)
-                        one.result()
+                        try:
+                            one.result()
+                        except RecordsRefusedError as error:
+                            refusal = refusal or error
+                            self.source.refused |= {ref: Refusal(of, why) for ref, why in error.reasons.items()}
+                            continue
                         if count:
                             self.written[kind] += size
                             self.advance(size)
             finally:
                 # What has not begun is left, also after Ctrl-C.
                 pool.shutdown(wait=True, cancel_futures=True)
+        if refusal is not None:
+            raise refusal
 
 
 def _split(items: Sequence[Item], weight: Callable[[Item], int]) -> Iterator[Sequence[Item]]:
