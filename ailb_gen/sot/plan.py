@@ -31,7 +31,7 @@ class SourcePlan:
     """What a push writes, in the order of KINDS and names.
 
     `leftovers` are owned and not desired; they are in `deletes` where deletes were asked for. `unchanged` counts by
-    kind, `unsupported` those that the service has no place for.
+    kind, `unsupported` those that the service has no place for. `blocked` are conflicts and what waits for them.
     """
 
     creates: tuple[SourceRecord, ...]
@@ -41,6 +41,7 @@ class SourcePlan:
     conflicts: tuple[Conflict, ...]
     unchanged: Mapping[str, int]
     unsupported: Mapping[str, int]
+    blocked: frozenset[Ref] = frozenset()
 
     @property
     def writes(self) -> int:
@@ -140,6 +141,7 @@ class _Comparison:
             # Whose port it is that two devices of one name have nobody knows.
             if KINDS[record.kind].inside == "" and len(self.by_ref[record.ref]) < 2:
                 self.usable.add(record.ref)
+        updates = list(self._without_blocked(updates, unchanged))
         conflicts = [Conflict(ref, *text, self.waiting[ref]) for ref, text in self.conflicts.items()]
         deletes = self.leftovers if self.delete else ()
         return SourcePlan(
@@ -150,7 +152,18 @@ class _Comparison:
             tuple(conflicts),
             unchanged,
             self.unsupported,
+            frozenset(self.blocked),
         )
+
+    def _without_blocked(self, updates: Iterable[RecordChange], unchanged: Counter[str]) -> Iterator[RecordChange]:
+        """Leave out late references to what is blocked, which nobody knew yet; count what has no change then."""
+        for change in updates:
+            late = KINDS[change.stored.record.kind].late
+            fields = {key: one for key, one in change.fields.items() if key not in late or one not in self.blocked}
+            if fields or change.adopt:
+                yield replace(change, fields=fields)
+            else:
+                unchanged[change.stored.record.kind] += 1
 
     def _waits_for(self, record: SourceRecord) -> Ref | None:
         """Return the conflict that keeps a record from being written: one of what it refers to."""

@@ -141,9 +141,8 @@ class _Carrying:
                 yield RecordChange(change.stored, fields)
 
     def _known(self, fields: dict[str, Value]) -> dict[str, Value]:
-        """Leave out references to what is in conflict."""
-        blocked = {conflict.ref for conflict in self.plan.conflicts}
-        return {name: value for name, value in fields.items() if value not in blocked}
+        """Leave out references to what is in conflict, or waits for it."""
+        return {name: value for name, value in fields.items() if value not in self.plan.blocked}
 
     def _create(self, kind: str, records: Sequence[SourceRecord]) -> None:
         dialect, scope = self.source.dialect, self.source.scope

@@ -203,3 +203,24 @@ def test_ports_of_a_second_device_of_the_name_are_not_taken() -> None:
     memory.rows[port] = Stored(memory.rows[port].record, port, False)
     plan = source(memory).plan()
     assert (plan.writes, [conflict.ref.kind for conflict in plan.conflicts]) == (0, ["interface"])
+
+
+def test_a_management_address_of_somebody_else_is_waited_for() -> None:
+    memory = Memory()
+    number = memory.add(SourceRecord("ip-address", ("192.0.2.1/24",), {"interface": None, "description": "theirs"}))
+    one = source(memory, MANAGED)
+    push(one, one.plan())
+    plan = one.plan()
+    assert (plan.writes, [str(conflict.ref) for conflict in plan.conflicts]) == (0, ["ip-address 192.0.2.1/24"])
+    del memory.rows[number]
+    assert pushed(memory, MANAGED) ["ip-address"] == 1
+
+
+def test_an_address_whose_interface_is_refused_is_not_the_primary_one() -> None:
+    memory = Memory()
+    memory.refuses = {Ref("interface", ("server-001", "mgmt"))}
+    one = source(memory, MANAGED)
+    push(one, one.plan())
+    assert set(one.refused) == memory.refuses
+    memory.refuses = set()
+    pushed(memory, MANAGED)
