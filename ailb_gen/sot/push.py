@@ -22,6 +22,8 @@ BATCH, PORTS = 100, 4
 REQUESTS = 8
 # Cables occupy ports, so they go before others come; everything else goes when nothing refers to it any more.
 FIRST_DELETED = ("cable",)
+# What says whose an object is; without it nothing is written.
+OWNING = ("tag", "custom-field")
 
 
 @dataclass(slots=True)
@@ -62,7 +64,7 @@ def push(source: SourceOfTruth, plan: SourcePlan, progress: Progress = quiet) ->
                 break
             except SourceError as error:
                 left = source.plan()
-                if left.writes >= plan.writes:
+                if left.writes >= plan.writes or any(ref.kind in OWNING for ref in source.refused):
                     raise SourceError(f"{error}\n{left.writes:,} objects are left; push again to go on") from error
                 plan = left
     return written

@@ -125,6 +125,15 @@ def test_a_refused_update_is_told_and_what_refers_to_it_written() -> None:
     assert source(memory, longer).plan().writes == 1
 
 
+def test_nothing_is_written_without_the_tag_that_says_whose_it_is() -> None:
+    memory = Memory()
+    memory.refuses = {Ref("tag", ("ailb-gen-small",))}
+    one = source(memory)
+    with pytest.raises(SourceError, match="tag ailb-gen-small: Memory refuses it"):
+        push(one, one.plan())
+    assert {stored.record.kind for stored in memory.rows.values()} <= {"tag"}
+
+
 def test_ports_that_came_with_a_device_are_updated() -> None:
     memory = Memory()
     pushed(memory, PLATFORM)
@@ -213,7 +222,7 @@ def test_a_management_address_of_somebody_else_is_waited_for() -> None:
     plan = one.plan()
     assert (plan.writes, [str(conflict.ref) for conflict in plan.conflicts]) == (0, ["ip-address 192.0.2.1/24"])
     del memory.rows[number]
-    assert pushed(memory, MANAGED) ["ip-address"] == 1
+    assert pushed(memory, MANAGED)["ip-address"] == 1
 
 
 def test_an_address_whose_interface_is_refused_is_not_the_primary_one() -> None:
