@@ -82,7 +82,9 @@ class Nautobot:
         # Ids of objects without a name of ours.
         self._nameless: set[Id] = set()
         # The id of the fabric's tag; empty if there is none yet.
+        # The tag of the fabric, and those of others.
         self._tag: Id = ""
+        self._other_tags: frozenset[Id] = frozenset()
 
     def __repr__(self) -> str:
         return f"Nautobot({self._api.base_url!r})"
@@ -117,7 +119,9 @@ class Nautobot:
         needed = _needed(asked) - self._were_read
         rows: dict[str, list[Row]] = {}
         self._learn_site(scope)
-        self._tag = next((row["id"] for row in self._rows("extras/tags", {"name": fabric_tag(scope.fabric)})), "")
+        tags = {row["name"]: row["id"] for row in self._rows("extras/tags", {"name__isw": f"{TAG}-"})}
+        self._tag = tags.pop(fabric_tag(scope.fabric), "")
+        self._other_tags = frozenset(tags.values())
         for kind in (kind for kind in KINDS if kind in asked or kind in needed):
             if kind != "bgp-session":
                 rows[kind] = list(self._fetch(kind, scope))
@@ -194,10 +198,11 @@ class Nautobot:
         if kind == "device-type":
             fields["ports"] = tuple(sorted(templates.get(row["id"], ())))
         if kind in MARKED:
-            owned = row["custom_fields"].get(FABRIC_FIELD) == scope.fabric
+            owned, others = row["custom_fields"].get(FABRIC_FIELD) == scope.fabric, False
         else:
-            owned = bool(self._tag) and any(one["id"] == self._tag for one in row.get("tags", ()))
-        return Stored(SourceRecord(kind, self._names.refs[row["id"]].key, fields), row["id"], owned)
+            tags = {one["id"] for one in row.get("tags", ())}
+            owned, others = self._tag in tags, not self._other_tags.isdisjoint(tags)
+        return Stored(SourceRecord(kind, self._names.refs[row["id"]].key, fields), row["id"], owned, others)
 
     def _templates(self, types: Sequence[Row]) -> Mapping[Id, list[tuple[str, str]]]:
         """Return the ports of device types by the type's id: name and type of each."""
@@ -399,6 +404,9 @@ def _naming(refs: Sequence[Ref]) -> Iterator[None]:
         yield
     except RefusedError as error:
         items = error.body if isinstance(error.body, list) and len(error.body) == len(refs) else []
-        if not (reasons := {ref: item for ref, item in zip(refs, items, strict=False) if item}):
+        reasons: dict[Ref, object] = {ref: item for ref, item in zip(refs, items, strict=False) if item}
+        if not reasons and len(refs) == 1:
+            reasons = {refs[0]: error.body}
+        if not reasons:
             raise
         raise refused(Nautobot.name, reasons) from error

@@ -64,6 +64,9 @@ def push(source: SourceOfTruth, plan: SourcePlan, progress: Progress = quiet) ->
                 break
             except SourceError as error:
                 left = source.plan()
+                # Another push may have made meanwhile what was refused.
+                stays = {conflict.ref for conflict in left.conflicts}
+                source.refused = {ref: why for ref, why in source.refused.items() if ref in stays}
                 if left.writes >= plan.writes or any(ref.kind in OWNING for ref in source.refused):
                     raise SourceError(f"{error}\n{left.writes:,} objects are left; push again to go on") from error
                 plan = left
@@ -87,9 +90,8 @@ class _Carrying:
 
     def run(self) -> None:
         """Write everything."""
-        late: list[RecordChange] = []
         self._delete([one for one in self.plan.deletes if one.record.kind in FIRST_DELETED])
-        self._release()
+        late = self._release()
         creates, updates = list(self.plan.creates), list(self.plan.updates)
         made: set[Ref] = set()
         for kind in KINDS:
@@ -119,8 +121,13 @@ class _Carrying:
             RecordChange(found[record.ref], record.fields, adopt=True) for record in new if record.ref in found
         ]
 
-    def _release(self) -> None:
-        """Take back late references to what moves to another object: a service refuses to move it otherwise."""
+    def _release(self) -> list[RecordChange]:
+        """Take back late references to what moves to another object: a service refuses to move it otherwise.
+
+        Return the changes that set again those that the design wants.
+        """
+        wanted = {record.ref: record.fields for record in self.source.desired}
+        again: list[RecordChange] = []
         moving = {change.stored.record.ref for change in self.plan.updates if "interface" in change.fields}
         for kind, row in KINDS.items():
             holders = [
@@ -131,6 +138,11 @@ class _Carrying:
                 if one.record.fields.get(name) in moving
             ]
             self._update(kind, holders, count=False)
+            for change in holders:
+                now, then = change.stored.record.fields, wanted.get(change.stored.record.ref, {})
+                fields = {name: now[name] for name in change.fields if then.get(name) == now[name]}
+                again += [RecordChange(change.stored, fields)] if fields else []
+        return again
 
     def _late(self, kind: str, new: Sequence[SourceRecord], changed: Sequence[RecordChange]) -> Iterator[RecordChange]:
         """Yield the changes of fields that refer to later kinds."""

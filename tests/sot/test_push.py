@@ -114,9 +114,9 @@ def test_a_refused_update_is_told_and_what_refers_to_it_written() -> None:
     pushed(memory)
     longer = SMALL.replace("servers: 2", "servers: 3")
     memory.refuses = {Ref("vlan", ("small-stripe1", "2"))}
-    for number, one in list(memory.rows.items()):
-        if one.record.ref in memory.refuses:
-            record = SourceRecord("vlan", one.record.key, {**one.record.fields, "description": "theirs"})
+    for number, stored in list(memory.rows.items()):
+        if stored.record.ref in memory.refuses:
+            record = SourceRecord("vlan", stored.record.key, {**stored.record.fields, "description": "theirs"})
             memory.rows[number] = Stored(record, number, True)
     one = source(memory, longer)
     push(one, one.plan())
@@ -132,6 +132,16 @@ def test_nothing_is_written_without_the_tag_that_says_whose_it_is() -> None:
     with pytest.raises(SourceError, match="tag ailb-gen-small: Memory refuses it"):
         push(one, one.plan())
     assert {stored.record.kind for stored in memory.rows.values()} <= {"tag"}
+
+
+def test_what_another_push_made_meanwhile_is_not_refused() -> None:
+    memory = Memory()
+    first = source(memory)
+    plan = first.plan()
+    pushed(memory)
+    memory.refuses = {record.ref for record in plan.creates}
+    push(first, plan)
+    assert not first.refused
 
 
 def test_ports_that_came_with_a_device_are_updated() -> None:
@@ -233,3 +243,9 @@ def test_an_address_whose_interface_is_refused_is_not_the_primary_one() -> None:
     assert set(one.refused) == memory.refuses
     memory.refuses = set()
     pushed(memory, MANAGED)
+
+
+def test_a_management_address_that_moves_to_another_port_stays_the_primary_one() -> None:
+    memory = Memory()
+    pushed(memory, MANAGED)
+    pushed(memory, MANAGED.replace("platform: generic", "platform: qfx5240-64od"), delete=True)
