@@ -75,8 +75,8 @@ def push(
     Objects of others are never changed. The token is in NETBOX_TOKEN or NAUTOBOT_TOKEN, or in the keyring: service URL,
     user ailb-gen.
 
-    Exit codes: 0 done or nothing to do, 1 objects of others are in the way of some, 2 bad input, 3 the service cannot
-    be reached or refuses.
+    Exit codes: 0 done or nothing to do, 1 objects of others are in the way of some, or the service refuses some, 2 bad
+    input, 3 the service cannot be reached or refuses the request.
     """
     from ailb_gen.api.inventory import source_of_truth
     from ailb_gen.sot.push import push as carry_out
