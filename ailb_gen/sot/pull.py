@@ -185,8 +185,8 @@ def server_of(site: Site, known: KnownDevice, name: str, checked: PullCheck) -> 
     cables = {port: (peer, leaf) for port, peer, leaf in _leaf_cables(site, known, name)}
     stripes = Counter(leaf.stripe for _, leaf in cables.values())
     design, context = known.servers.get(name), site.context(name)
-    role = site.field(name, "role")
-    kind = role if role in known.fabric.server_kinds else known.kinds.get(name, "")
+    kinds = (site.field(name, "role"), context.get("kind"))
+    kind = next((one for one in kinds if one in known.fabric.server_kinds), known.kinds.get(name, ""))
     stripe = _stripe(stripes, context.get("stripe"), design, known)
     rails = known.rails(kind, stripe)
     own = {nic.index: nic.name for nic in design.config.nics} if design else {}
