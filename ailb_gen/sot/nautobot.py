@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import threading
 from collections import defaultdict
@@ -12,7 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from ailb_gen.errors import UsageError
 from ailb_gen.optional import without_extra
-from ailb_gen.sot.dialect import FABRIC_FIELD, TAG, Ids, RecordChange, SourceError, SourceScope, Stored, fabric_tag
+from ailb_gen.sot.dialect import (
+    FABRIC_FIELD,
+    TAG,
+    Ids,
+    RecordChange,
+    SourceError,
+    SourceScope,
+    Stored,
+    fabric_tag,
+)
 from ailb_gen.sot.nautobot_bgp import FIELDS as BGP_FIELDS
 from ailb_gen.sot.nautobot_bgp import BgpSessions
 from ailb_gen.sot.nautobot_tables import (
@@ -24,6 +32,7 @@ from ailb_gen.sot.nautobot_tables import (
     KnownNames,
     Row,
     assigned,
+    naming,
 )
 from ailb_gen.sot.records import KINDS, Id, Ref, SourceRecord, Value
 
@@ -48,7 +57,6 @@ TEMPLATES = "dcim/interface-templates"
 ASSIGNMENTS = "ipam/ip-address-to-interface"
 # Prefixes get their parents when they are stored; two requests at once do not see each other's.
 SERIAL = ("prefix", "bgp-session")
-SHOWN = 600
 
 
 class Nautobot:
@@ -74,7 +82,9 @@ class Nautobot:
         # Ids of objects without a name of ours.
         self._nameless: set[Id] = set()
         # The id of the fabric's tag; empty if there is none yet.
+        # The tag of the fabric, and those of others.
         self._tag: Id = ""
+        self._other_tags: frozenset[Id] = frozenset()
 
     def __repr__(self) -> str:
         return f"Nautobot({self._api.base_url!r})"
@@ -109,7 +119,9 @@ class Nautobot:
         needed = _needed(asked) - self._were_read
         rows: dict[str, list[Row]] = {}
         self._learn_site(scope)
-        self._tag = next((row["id"] for row in self._rows("extras/tags", {"name": fabric_tag(scope.fabric)})), "")
+        tags = {row["name"]: row["id"] for row in self._rows("extras/tags", {"name__isw": f"{TAG}-"})}
+        self._tag = tags.pop(fabric_tag(scope.fabric), "")
+        self._other_tags = frozenset(tags.values())
         for kind in (kind for kind in KINDS if kind in asked or kind in needed):
             if kind != "bgp-session":
                 rows[kind] = list(self._fetch(kind, scope))
@@ -186,10 +198,11 @@ class Nautobot:
         if kind == "device-type":
             fields["ports"] = tuple(sorted(templates.get(row["id"], ())))
         if kind in MARKED:
-            owned = row["custom_fields"].get(FABRIC_FIELD) == scope.fabric
+            owned, others = row["custom_fields"].get(FABRIC_FIELD) == scope.fabric, False
         else:
-            owned = bool(self._tag) and any(one["id"] == self._tag for one in row.get("tags", ()))
-        return Stored(SourceRecord(kind, self._names.refs[row["id"]].key, fields), row["id"], owned)
+            tags = {one["id"] for one in row.get("tags", ())}
+            owned, others = self._tag in tags, not self._other_tags.isdisjoint(tags)
+        return Stored(SourceRecord(kind, self._names.refs[row["id"]].key, fields), row["id"], owned, others)
 
     def _templates(self, types: Sequence[Row]) -> Mapping[Id, list[tuple[str, str]]]:
         """Return the ports of device types by the type's id: name and type of each."""
@@ -214,7 +227,7 @@ class Nautobot:
                 if kind == "tag":
                     body["content_types"] = [*TAGGED_TYPES, *(BGP_TYPES if self._has_bgp else ())]
                 bodies.append({**body, **self._owning(kind, ids, scope, (), body)})
-            with _naming([record.ref for record in records]):
+            with naming([record.ref for record in records]):
                 rows = self._send("post", RESOURCES[kind].path, bodies)
         made: list[Id] = [row["id"] for row in rows]
         for number, record in zip(made, records, strict=True):
@@ -285,7 +298,7 @@ class Nautobot:
                 if body:
                     bodies.append({"id": change.stored.id, **body})
             if bodies:
-                with _naming([change.stored.record.ref for change in changes]):
+                with naming([change.stored.record.ref for change in changes]):
                     self._send("patch", RESOURCES[kind].path, bodies)
         if kind == "ip-address":
             self._reassign([change for change in changes if "interface" in change.fields], ids)
@@ -380,20 +393,3 @@ def _body(kind: str, values: Mapping[str, Value], ids: Ids) -> Row:
         if (column := RESOURCES[kind].fields.get(name)) is not None:
             body |= column.write(value, ids)
     return body
-
-
-@contextmanager
-def _naming(refs: Sequence[Ref]) -> Iterator[None]:
-    """Name the first object that a bulk request could not create: the answer has an item for each."""
-    from ailb_gen.sot.http import RefusedError
-
-    try:
-        yield
-    except RefusedError as error:
-        items = error.body if isinstance(error.body, list) and len(error.body) == len(refs) else []
-        wrong = [(ref, item) for ref, item in zip(refs, items, strict=False) if item]
-        if not wrong:
-            raise
-        text = "".join(one if one.isprintable() else "?" for one in json.dumps(wrong[0][1]))[:SHOWN]
-        more = f" ({len(wrong) - 1} more objects of this request, too)" * (len(wrong) > 1)
-        raise SourceError(f"{wrong[0][0]}: Nautobot refuses it: {text}{more}") from error

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from ailb_gen.sot.dialect import COLOR_FIELD, FABRIC_FIELD, TAG, Ids, SourceScope, fabric_tag
+from ailb_gen.sot.dialect import COLOR_FIELD, FABRIC_FIELD, TAG, Ids, SourceScope, fabric_tag, refused
 from ailb_gen.sot.netbox_fields import PALETTE
 from ailb_gen.sot.records import Id, Key, Ref, Value, cable_key
 
@@ -208,8 +209,15 @@ def _vlan_of(row: Row, names: KnownNames) -> Key | None:
 
 
 def _cable_of(row: Row, names: KnownNames) -> Key | None:
+    """Return the key of a cable with an interface at an end; another end has only its kind, as `another frontport`."""
     ends = _ends(row, names)
-    return cable_key(*ends[0].key, *ends[1].key) if len(ends) == 2 else None
+    if len(ends) == 2:
+        return cable_key(*ends[0].key, *ends[1].key)
+    kinds = [row[f"termination_{side}_type"] for side in "ab" if row[f"termination_{side}_id"] not in names.refs]
+    if not ends or not kinds or not kinds[0]:
+        return None
+    device, port = ends[0].key
+    return cable_key(device, port, "another", kinds[0].rpartition(".")[2])
 
 
 ACTIVE = {"status": {"name": "Active"}}
@@ -359,3 +367,20 @@ RESOURCES: dict[str, Resource] = {
         needs=("tag",),
     ),
 }
+
+
+@contextmanager
+def naming(refs: Sequence[Ref]) -> Iterator[None]:
+    """Name the objects that a bulk request could not create: the answer has an item for each."""
+    from ailb_gen.sot.http import RefusedError
+
+    try:
+        yield
+    except RefusedError as error:
+        items = error.body if isinstance(error.body, list) and len(error.body) == len(refs) else []
+        reasons: dict[Ref, object] = {ref: item for ref, item in zip(refs, items, strict=False) if item}
+        if not reasons and len(refs) == 1:
+            reasons = {refs[0]: error.body}
+        if not reasons:
+            raise
+        raise refused("Nautobot", reasons) from error
