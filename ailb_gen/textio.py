@@ -1,11 +1,14 @@
-"""Text files of the user: read whole, within limits, with errors that name file, line and reason."""
+"""Text files of the user: read whole, within limits, with errors that name file, line and reason; CSV as written."""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
 import stat
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import field
 from pathlib import Path
 from typing import Any
@@ -67,6 +70,15 @@ def text_of(data: bytes, name: str, encoding: str = "utf-8-sig") -> str:
     if start is not None:
         raise text_problem(name, "unreadable", UNRESOLVED, text.count("\n", 0, start) + 1)
     return text
+
+
+def csv_text(header: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    """Return a table as CSV with the line ends of Unix, the same on any machine."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return text.getvalue()
 
 
 def conflict(text: str) -> int | None:

@@ -34,6 +34,9 @@ SERVICES = {
 }
 
 
+URL_FORM = "begin with http:// or https:// and have no '?' or '#'"
+
+
 def checked_url(url: str) -> str:
     """Return the URL of a service without a slash at its end. Raises UsageError for what is no such URL."""
     try:
@@ -42,9 +45,12 @@ def checked_url(url: str) -> str:
     except ValueError:
         right = False
     if not right or parts.query or parts.fragment:
-        raise UsageError("the URL of the service must be like https://netbox.example.net; see --url")
+        raise UsageError(f"the URL of the service must {URL_FORM}, such as https://netbox.example.net")
     if parts.username or parts.password:
-        raise UsageError("the URL of the service must not have a user or a password; the token is read elsewhere")
+        raise UsageError(
+            "the URL of the service must have no user and no password; "
+            "the token is in an environment variable or the keyring"
+        )
     return url.rstrip("/")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -43,6 +44,7 @@ NIC_TYPE = Annotated[str, typer.Option("--nic-type", help="PCI device of the NIC
 OPTIONS = ("limit", "test", "sizes", "repeats", "image")
 PRINTED = ("racks", "lengths", "media", "sheet", "qr", "font", "spares")
 BOOT = ("ssh_key", "user", "url", "prefix6", "nic_type")
+PDF = b"%PDF-"
 
 
 def export(
@@ -93,8 +95,10 @@ def export(
         return
     if as_json:
         raise UsageError("--json goes with --list; an export has its own format")
-    if name is None or fabric is None:
+    if name is None:
         raise UsageError(f"name an export and a fabric file; there are {', '.join(exports())}, or {ALL} of them")
+    if fabric is None:
+        raise UsageError(f"name the fabric file: ailb-gen export {name} FABRIC")
     if out is not None:
         check_place("-o", out, [fabric])
     elif name == ALL:
@@ -147,6 +151,8 @@ def _write_one(given: ExportInput, name: str, out: Path | None) -> None:
     else:
         (data,) = files.values()
         if out is None:
+            if data.startswith(PDF) and sys.stdout.isatty():
+                raise UsageError(f"{name} is a PDF file, which a terminal cannot show; name a file with -o")
             typer.echo(data, nl=False)
         else:
             write_bytes(out, data, "export")

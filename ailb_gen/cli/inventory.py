@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -141,11 +142,18 @@ def connected(service: str, url: str | None) -> Dialect:
     if not place:
         raise UsageError(f"where is {row.name}? give its URL with --url, in the project file or in {row.url}")
     place = checked_url(place)
-    reference = EnvironmentReference(row.token) if row.token in os.environ else KeyringReference(place, KEYRING_USER)
-    try:
-        token = SecretCache().get(reference)
-    except CredentialError as error:
-        raise CredentialError(f"{error}; or put the token into {row.token}") from error
+    if row.token in os.environ:
+        token = SecretCache().get(EnvironmentReference(row.token))
+    else:
+        try:
+            token = SecretCache().get(KeyringReference(place, KEYRING_USER))
+        except CredentialError as error:
+            # What follows is for inventory files, which this is none of.
+            reason = str(error).rpartition("; ")[0]
+            entry = f"keyring set {shlex.quote(place)} {KEYRING_USER}"
+            raise CredentialError(
+                f"no token for {row.name}: {reason}; set {row.token}, or unlock the keyring and call: {entry}"
+            ) from error
     return dialect_of(service, place, token.reveal())
 
 

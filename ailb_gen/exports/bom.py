@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 
 from ailb_gen.exports.kind import ExportInput
 from ailb_gen.exports.materials import Bill, BillRow, bill_of_materials
 from ailb_gen.exports.places import read_places
+from ailb_gen.textio import csv_text
 
 COLUMNS = ("category", "description", "name", "part_number", "length_m", "used", "spares", "total")
 
 
 def bom_csv(given: ExportInput) -> str:
     """Return the bill of materials as CSV."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows(map(_cells, _bill(given).rows))
-    return text.getvalue()
+    return csv_text(COLUMNS, map(_cells, _bill(given).rows))
 
 
 def bom_markdown(given: ExportInput) -> str:

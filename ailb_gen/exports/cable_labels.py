@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -11,6 +9,7 @@ from ailb_gen.exports.kind import ExportInput
 from ailb_gen.exports.optics import OpticCatalog, choose_media
 from ailb_gen.exports.places import read_places
 from ailb_gen.exports.plant import CableEnd, PlantCable, plant
+from ailb_gen.textio import csv_text
 
 _END = ("device", "port", "leg", "split", "rack", "unit", "optic")
 COLUMNS = (
@@ -44,19 +43,16 @@ def labeled(given: ExportInput) -> Iterator[LabeledCable]:
 
 def table(given: ExportInput) -> str:
     """Return a row per cable with both ends."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for one in labeled(given):
-        cable = one.cable
-        writer.writerow(
-            (
-                *(cable.id, cable.kind, cable.color, cable.rail, f"{cable.speed_gbps}g", one.media, one.length),
-                *_end(cable.a, one.optics[0]),
-                *_end(cable.b, one.optics[1]),
-            )
-        )
-    return text.getvalue()
+    return csv_text(COLUMNS, map(_row, labeled(given)))
+
+
+def _row(one: LabeledCable) -> tuple[object, ...]:
+    cable = one.cable
+    return (
+        *(cable.id, cable.kind, cable.color, cable.rail, f"{cable.speed_gbps}g", one.media, one.length),
+        *_end(cable.a, one.optics[0]),
+        *_end(cable.b, one.optics[1]),
+    )
 
 
 def _end(end: CableEnd, optic: str) -> tuple[object, ...]:

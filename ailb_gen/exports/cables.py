@@ -7,6 +7,7 @@ import io
 
 from ailb_gen.exports.kind import ExportInput
 from ailb_gen.render import fabric_files
+from ailb_gen.textio import csv_text
 
 
 def topology(given: ExportInput) -> str:
@@ -22,12 +23,7 @@ def cabling(given: ExportInput) -> str:
 def netbox_cables(given: ExportInput) -> str:
     """Return the cables in the columns of NetBox's import form for cables."""
     rows = csv.DictReader(io.StringIO(cabling(given)))
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(
-        ["side_a_device", "side_a_type", "side_a_name", "side_b_device", "side_b_type", "side_b_name", "label"]
-    )
-    for row in rows:
-        a, a_port, b, b_port, *_ = row.values()
-        writer.writerow([a, "dcim.interface", a_port, b, "dcim.interface", b_port, row["color"]])
-    return text.getvalue()
+    columns = ("side_a_device", "side_a_type", "side_a_name", "side_b_device", "side_b_type", "side_b_name", "label")
+    ends = ((row["color"], *row.values()) for row in rows)
+    port = "dcim.interface"
+    return csv_text(columns, ((a, port, a_port, b, port, b_port, color) for color, a, a_port, b, b_port, *_ in ends))

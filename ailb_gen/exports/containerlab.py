@@ -7,8 +7,6 @@ ports of a device get these names in their order.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Interface, ip_interface
@@ -25,6 +23,7 @@ from ailb_gen.junos.tree import Node
 from ailb_gen.junos.writer import to_curly
 from ailb_gen.layout import SCRIPT, SUFFIXES, profile_folder, server_folder, switch_file
 from ailb_gen.render.artifacts import RenderOptions, Tree, render
+from ailb_gen.textio import csv_text
 
 _PORTS = 12
 _SWITCH, _SERVER = "juniper_vjunosevolved", "linux"
@@ -170,8 +169,5 @@ def _adapt(root: Node, switch: DesignSwitch, names: Mapping[str, str]) -> None:
 
 
 def _ports(names: Mapping[str, Mapping[str, str]]) -> bytes:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["device", "port", "lab_port"])
-    writer.writerows((device, *row) for device, ports in names.items() for row in ports.items())
-    return text.getvalue().encode()
+    rows = ((device, *row) for device, ports in names.items() for row in ports.items())
+    return csv_text(("device", "port", "lab_port"), rows).encode()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -13,6 +11,7 @@ from ailb_gen.exports.cable_labels import LabeledCable, labeled
 from ailb_gen.exports.kind import ExportInput
 from ailb_gen.exports.places import NOWHERE, RackPosition, read_places
 from ailb_gen.exports.plant import CableEnd
+from ailb_gen.textio import csv_text
 
 COLUMNS = (
     *("group", "order", "device", "role", "model", "serial", "rack", "unit", "port", "cable_id"),
@@ -78,17 +77,17 @@ def _devices(rows: list[tuple[str, str, str, RackPosition]], ports: dict[str, li
 
 def table(given: ExportInput) -> str:
     """Return a row per port, one for a device without ports; `serial` and `done` are for people to fill in."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
+    return csv_text(COLUMNS, _rows(given))
+
+
+def _rows(given: ExportInput) -> Iterator[tuple[object, ...]]:
     for group in work_groups(given):
         for device in group.devices:
             start = (group.name, device.order, device.device, device.role, device.model, "", *device.position)
             if not device.ports:
-                writer.writerow((*start, *[""] * 12))
+                yield (*start, *[""] * 12)
             for work in device.ports:
                 cable = work.cable.cable
                 there = (cable.id, work.there.device, work.there.port, *work.there.position)
                 more = (work.cable.media, work.cable.length, cable.color, cable.rail, work.optic, "")
-                writer.writerow((*start, work.here.port, *there, *more))
-    return text.getvalue()
+                yield (*start, work.here.port, *there, *more)

@@ -1,10 +1,9 @@
 """Files about the whole fabric: `topology.json`, the cabling list, and the manifest."""
 
-import csv
-import io
 import json
 import os
 from collections.abc import Mapping
+from itertools import chain
 from typing import Any
 
 from ailb_gen.design.model import Design, DesignServer, DesignSwitch, HostPort
@@ -12,6 +11,7 @@ from ailb_gen.layout import CABLING, TOPOLOGY
 from ailb_gen.manifest import LINK as LINKED
 from ailb_gen.manifest import entry_of
 from ailb_gen.render.artifacts import LINK, Artifact, Tree
+from ailb_gen.textio import csv_text
 from ailb_gen.version import NAME_AND_VERSION
 
 CABLING_COLUMNS = ("a_device", "a_port", "b_device", "b_port", "speed", "kind", "color", "rail")
@@ -88,17 +88,14 @@ def topology(design: Design) -> bytes:
 
 def cabling(design: Design) -> bytes:
     """Return the list of cables as CSV: leaf-spine links, then leaf-server links."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(CABLING_COLUMNS)
-    writer.writerows((*link[:4], f"{link.speed_gbps}g", "fabric", link.color.name, "") for link in design.links)
-    writer.writerows(
+    links = ((*link[:4], f"{link.speed_gbps}g", "fabric", link.color.name, "") for link in design.links)
+    servers = (
         (leaf.name, port.interface, port.server, port.nic, f"{port.speed_gbps}g", "host", "", leaf.number - 1)
         for leaf in design.leaves
         for port in leaf.interfaces
         if isinstance(port, HostPort)
     )
-    return buffer.getvalue().encode()
+    return csv_text(CABLING_COLUMNS, chain(links, servers)).encode()
 
 
 def add_fabric_files(tree: Tree, design: Design) -> None:

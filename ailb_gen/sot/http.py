@@ -25,6 +25,8 @@ BAD_REQUEST, TOO_MANY = 400, 429
 # A gateway or a server that is starting. A POST may have been carried out all the same: it is not repeated here.
 UNCLEAR = frozenset({502, 503, 504})
 REPEATABLE = frozenset({"GET", "HEAD", "OPTIONS", "PATCH"})
+# A certificate and a token stay as they are.
+NEVER_REPEATED = (requests.exceptions.SSLError, requests.exceptions.InvalidHeader)
 # How much of an answer an error shows.
 SHOWN = 600
 WHY = {
@@ -44,6 +46,32 @@ class RefusedError(SourceError):
     def __init__(self, message: str, body: object) -> None:
         super().__init__(message)
         self.body = body
+
+
+# Requests without an answer: an exception, a word in it, the error it becomes, and its reason. The first row counts.
+TROUBLES: tuple[tuple[type[requests.RequestException], str, type[SourceError], str], ...] = (
+    (
+        requests.exceptions.SSLError,
+        "",
+        SourceError,
+        "the certificate cannot be verified; for a private CA, name its file in REQUESTS_CA_BUNDLE",
+    ),
+    (
+        requests.exceptions.InvalidHeader,
+        "",
+        SourceError,
+        "the token has a line end or a blank before it, which no token has; set it again",
+    ),
+    (requests.ConnectTimeout, "", SourceError, f"no connection within {TIMEOUTS_S[0]:.0f} s"),
+    (requests.Timeout, "", UnclearError, f"no answer within {TIMEOUTS_S[1]:.0f} s"),
+    (
+        requests.ConnectionError,
+        "NameResolutionError",
+        SourceError,
+        "the name of the host has no address; check the URL",
+    ),
+    (requests.ConnectionError, "NewConnectionError", SourceError, "nothing accepts connections there; check the URL"),
+)
 
 
 class ServiceSession(requests.Session):
@@ -79,7 +107,7 @@ class ServiceSession(requests.Session):
             except requests.RequestException as error:
                 trouble = _trouble(verb, where, error)
                 again = not isinstance(trouble, UnclearError) or verb in REPEATABLE
-                if isinstance(error, requests.exceptions.SSLError):
+                if isinstance(error, NEVER_REPEATED):
                     again = False
             else:
                 if answer.status_code < 300:
@@ -124,15 +152,9 @@ def _without_query(url: str) -> str:
 
 def _trouble(verb: str, where: str, error: requests.RequestException) -> SourceError:
     """Return the error of a request without an answer; the reason without the URL, which is named before it."""
-    if isinstance(error, requests.exceptions.SSLError):
-        hint = "for a private CA, name its file in REQUESTS_CA_BUNDLE"
-        return SourceError(f"{verb} {where}: the certificate cannot be verified; {hint}")
-    if isinstance(error, requests.ConnectTimeout):
-        return SourceError(f"{verb} {where}: no connection within {TIMEOUTS_S[0]:.0f} s")
-    if isinstance(error, requests.Timeout):
-        return UnclearError(f"{verb} {where}: no answer within {TIMEOUTS_S[1]:.0f} s")
-    if isinstance(error, requests.ConnectionError) and "NewConnectionError" in repr(error):
-        return SourceError(f"{verb} {where}: nothing accepts connections there; check the URL")
+    for kind, cause, trouble, reason in TROUBLES:
+        if isinstance(error, kind) and cause in repr(error):
+            return trouble(f"{verb} {where}: {reason}")
     return UnclearError(f"{verb} {where}: the connection broke ({type(error).__name__})")
 
 

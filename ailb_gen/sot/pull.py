@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,14 +18,15 @@ from ailb_gen.intent.models import Fabric
 from ailb_gen.intent.scalars import Ipv4Interface, Mac, NicName, PortName, RdmaName
 from ailb_gen.intent.servers import ServerKind
 from ailb_gen.intent.servers_csv import PLAIN_COLUMNS
+from ailb_gen.network.rails import natural
 from ailb_gen.sot.site import Site, SitePort, shown
+from ailb_gen.textio import csv_text
 from ailb_gen.validation import Name
 from ailb_gen.wording import clean
 
 FILES = SERVERS, SWITCHES, CABLING = "servers.csv", "switches.csv", "cabling.csv"
 # The role of servers there; a kind of server may be a role, too.
 SERVER_ROLE = "server"
-DIGITS = re.compile(r"(\d+)")
 PLAIN_KIND = ServerKind()
 
 
@@ -38,7 +36,7 @@ class UnusableError(AilbError):
 
 @dataclass(frozen=True, slots=True)
 class KnownDevice:
-    """What the intent says: its design, and the kind of every server by name."""
+    """What the intent says: its design, and the kind of servers by name."""
 
     fabric: Fabric
     design: Design
@@ -141,12 +139,6 @@ def is_port(name: str) -> bool:
     except ValidationError:
         return False
     return True
-
-
-def natural(name: str) -> tuple[tuple[int, int | str], ...]:
-    """Return the key by which names are sorted with their numbers as numbers: gpu-2 before gpu-10."""
-    parts = DIGITS.split(name)
-    return tuple((0, int(part)) if number % 2 else (1, part) for number, part in enumerate(parts))
 
 
 def members(site: Site, known: KnownDevice) -> list[str]:
@@ -328,18 +320,12 @@ class Pulled:
 
     def files(self, known: KnownDevice) -> dict[str, bytes]:
         """Return the contents of the files by name."""
-        return {
+        texts = {
             SERVERS: _servers_csv(self.servers, known),
-            SWITCHES: _csv(
-                SWITCH_COLUMNS,
-                (
-                    (one.name, one.role, *self.management[one.name])
-                    for one in known.design.switches
-                    if one.name in self.management
-                ),
-            ),
-            CABLING: _csv(CABLE_COLUMNS, ((*row.a, *row.b, *row[2:]) for row in self.cables)),
+            SWITCHES: _switches_csv(self.management, known),
+            CABLING: csv_text(CABLE_COLUMNS, ((*row.a, *row.b, *row[2:]) for row in self.cables)),
         }
+        return {name: text.encode() for name, text in texts.items()}
 
 
 def pull(site: Site, known: KnownDevice) -> Pulled:
@@ -362,15 +348,18 @@ def pull(site: Site, known: KnownDevice) -> Pulled:
     return Pulled(tuple(servers), tuple(cables_of(site, known, servers)), management)
 
 
-def _csv(header: Iterable[str], rows: Iterable[Iterable[object]]) -> bytes:
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return buffer.getvalue().encode()
+def _switches_csv(management: Mapping[str, tuple[str, str, str]], known: KnownDevice) -> str:
+    """Return `switches.csv`, without the columns of MACs and serial numbers where no switch has one."""
+    rows = [(one.name, one.role, *management[one.name]) for one in known.design.switches if one.name in management]
+    optional = ("mac", "serial")
+    columns = [
+        number for number, name in enumerate(SWITCH_COLUMNS) if name not in optional or any(row[number] for row in rows)
+    ]
+    table = ([row[number] for number in columns] for row in rows)
+    return csv_text([SWITCH_COLUMNS[number] for number in columns], table)
 
 
-def _servers_csv(servers: Sequence[PulledServer], known: KnownDevice) -> bytes:
+def _servers_csv(servers: Sequence[PulledServer], known: KnownDevice) -> str:
     """Return `servers.csv`: names of NICs and RDMA devices only where they differ from those of the fabric file."""
     rows: list[dict[str, object]] = []
     for server in servers:
@@ -385,10 +374,11 @@ def _servers_csv(servers: Sequence[PulledServer], known: KnownDevice) -> bytes:
         rows.append(row)
     most = max((len(known.rails(server.kind, server.stripe)) for server in servers), default=0)
     filled = {column for row in rows for column, value in row.items() if value}
-    always = [*PLAIN_COLUMNS, *(f"{kind}{number}" for kind in ("mac", "port") for number in range(most))]
+    plain = [column for column in PLAIN_COLUMNS if column != "management_mac" or column in filled]
+    always = [*plain, *(f"{kind}{number}" for kind in ("mac", "port") for number in range(most))]
     more = [f"{kind}{number}" for kind in ("rdma", "nic") for number in range(most)]
     header = [*always, *(column for column in more if column in filled)]
-    return _csv(header, ([row.get(column, "") for column in header] for row in rows))
+    return csv_text(header, ([row.get(column, "") for column in header] for row in rows))
 
 
 def _own_port(server: PulledServer, number: int, nic: PulledNic, known: KnownDevice) -> str:

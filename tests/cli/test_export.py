@@ -1,6 +1,7 @@
 """`ailb-gen export`: options of jobs, and the exports that they go with."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -9,6 +10,7 @@ from ailb_gen.cli.export import BOOT, OPTIONS, PRINTED
 from tests.cli.verbs import refused, run
 from tests.conftest import EXAMPLES, example
 
+LAB = str(EXAMPLES / "lab" / "fabric.yaml")
 JVD = str(EXAMPLES / "jvd" / "fabric.yaml")
 
 
@@ -76,6 +78,16 @@ def test_all_writes_a_folder_per_export_with_the_same_bytes(tmp_path: Path) -> N
 
 def test_all_needs_a_folder() -> None:
     refused(run("export", "all", JVD), "all writes a folder; name it with -o")
+
+
+def test_a_kind_without_a_fabric_file_asks_for_that_alone() -> None:
+    refused(run("export", "ansible"), "name the fabric file: ailb-gen export ansible FABRIC")
+
+
+def test_a_terminal_gets_no_pdf(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("reportlab")
+    monkeypatch.setattr("ailb_gen.cli.export.sys", SimpleNamespace(stdout=SimpleNamespace(isatty=lambda: True)))
+    refused(run("export", "cable-labels-pdf", LAB), "is a PDF file, which a terminal cannot show; name a file with -o")
 
 
 def test_the_list_says_who_reads_an_export() -> None:

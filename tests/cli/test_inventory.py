@@ -47,16 +47,25 @@ def test_the_url_comes_from_the_option_the_project_or_the_environment(
 @pytest.mark.parametrize(
     ("url", "says"),
     [
-        ("netbox.example.net", "must be like https://"),
-        ("ftp://netbox.example.net", "must be like https://"),
-        ("https://netbox.example.net/?x=1", "must be like https://"),
-        ("https://[::1", "must be like https://"),
-        ("https://me:secret@netbox.example.net", "must not have a user"),
+        ("netbox.example.net", "must begin with http:// or https://"),
+        ("ftp://netbox.example.net", "must begin with http:// or https://"),
+        ("https://netbox.example.net/?x=1", "must begin with http:// or https://"),
+        ("https://[::1", "must begin with http:// or https://"),
+        ("https://me:secret@netbox.example.net", "must have no user and no password"),
     ],
 )
 def test_a_wrong_url(cli: Cli, url: str, says: str) -> None:
     code, out, errors = cli("inventory", "push", "netbox", "fabric.yaml", "--url", url)
     assert (code, out, says in errors, "secret" in errors) == (2, "", True, False)
+
+
+def test_without_a_token_both_places_are_named(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NETBOX_TOKEN")
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
+    code, out, errors = cli("inventory", "push", "netbox", "fabric.yaml", "--url", "https://netbox.example.net")
+    assert (code, out) == (3, "")
+    assert "set NETBOX_TOKEN, or unlock the keyring and call: keyring set https://netbox.example.net ailb-gen" in errors
+    assert "{env:" not in errors
 
 
 def test_without_a_terminal_nothing_is_written_unasked(cli: Cli) -> None:

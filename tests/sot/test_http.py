@@ -181,3 +181,24 @@ def test_a_certificate_that_cannot_be_verified(monkeypatch: pytest.MonkeyPatch) 
         with session(script) as http_session, pytest.raises(SourceError, match="REQUESTS_CA_BUNDLE"):
             http_session.get(f"{script.url}/api/")
         assert http_session.counts == {"GET": 1}
+
+
+@pytest.mark.parametrize(
+    ("error", "reason", "requests_sent"),
+    [
+        (requests.exceptions.InvalidHeader("the header holds it"), "the token has a line end", 1),
+        (requests.ConnectionError("NameResolutionError(...)"), "the name of the host has no address", 5),
+        (requests.ConnectionError("reset"), "the connection broke", 5),
+    ],
+)
+def test_a_request_without_an_answer(
+    monkeypatch: pytest.MonkeyPatch, error: Exception, reason: str, requests_sent: int
+) -> None:
+    def fail(*words: object, **given: object) -> None:
+        raise error
+
+    with serving() as script:
+        monkeypatch.setattr(requests.Session, "request", fail)
+        with session(script) as http_session, pytest.raises(SourceError, match=reason):
+            http_session.get(f"{script.url}/api/")
+        assert http_session.counts == {"GET": requests_sent}

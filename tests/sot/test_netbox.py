@@ -336,7 +336,7 @@ def _total(plan: Mapping[str, Any]) -> int:
 def test_the_commands_of_the_page(empty: Running, tmp_path: Path) -> None:
     page = (ROOT / "docs/how-to/netbox.md").read_text()
     commands = re.findall(r"^\$ ailb-gen (inventory push .*)$", page, re.MULTILINE)
-    assert len(commands) == page.count("\n$ ")
+    assert len(commands) == page.count("\n$ ailb-gen inventory") > 0
     shutil.copytree(EXAMPLES, tmp_path / "examples")
     codes = []
     for command in commands:
