@@ -180,7 +180,8 @@ def _tell_of(tell: Callable[[str], None], names: list[str], noun: str, what: str
 def file_server(url: str, kind: type[IPv4Address] | type[IPv6Address]) -> FileServer:
     """Read where day-0 files are fetched. Raises UsageError for a URL without an address of that kind."""
     sample = "http://192.0.2.5:8000/" if kind is IPv4Address else "http://[2001:db8::5]:8000/"
-    wrong = UsageError(f"--url {url[:80]!r}: write where switches fetch their day-0 files, such as {sample}")
+    given = f"--url {url[:80]!r}" if url else "--url is missing"
+    wrong = UsageError(f"{given}: write where switches fetch their day-0 files, such as {sample}")
     try:
         parts: SplitResult = urlsplit(url)
         host, port = kind(parts.hostname or ""), parts.port
@@ -198,7 +199,8 @@ def _prefix6(text: str) -> IPv6Network:
     except ValueError:
         prefix = None
     if prefix is None or prefix.prefixlen > 96:
-        raise UsageError(f"--prefix6 {text[:80]!r}: write the prefix of the management network, such as 2001:db8::/64")
+        given = f"--prefix6 {text[:80]!r}" if text else "--prefix6 is missing"
+        raise UsageError(f"{given}: write the prefix of the management network, such as 2001:db8::/64")
     return prefix
 
 
@@ -211,7 +213,7 @@ def _by_network(rows: Iterable[Reservation]) -> dict[IPv4Network, list[Reservati
 
 def _router(design: Design, network: IPv4Network) -> str:
     """Return the default gateway of the management network if it lies in a network."""
-    gateways = {port.gateway for _, port in managed(design) if port.gateway}
+    gateways = (port.gateway for _, port in managed(design) if port.gateway)
     return next((one for one in gateways if IPv4Address(one) in network), "")
 
 

@@ -123,7 +123,11 @@ def test_an_address_by_ipv6_ends_with_that_by_ipv4() -> None:
 @pytest.mark.parametrize(
     ("export", "options", "reason"),
     [
-        (dhcp.kea4, {"url": ""}, "--url '': write where switches fetch their day-0 files, such as http://192.0.2.5"),
+        (
+            dhcp.kea4,
+            {"url": ""},
+            "--url is missing: write where switches fetch their day-0 files, such as http://192.0.2.5",
+        ),
         (dhcp.kea4, {"url": "http://files.example/"}, "write where switches"),
         (dhcp.isc, {"url": URL6}, "write where switches"),
         (dhcp.kea4, {"url": "gopher://192.0.2.5/"}, "write where switches"),
@@ -131,7 +135,7 @@ def test_an_address_by_ipv6_ends_with_that_by_ipv4() -> None:
         (dhcp.kea4, {"url": "http://192.0.2.5:99999/"}, "write where switches"),
         (dhcp.kea4, {"url": "http://192.0.2.5/\n"}, "write where switches"),
         (dhcp.kea6, {"url": "http://192.0.2.5/"}, r"such as http://\[2001:db8::5\]:8000/"),
-        (dhcp.kea6, {"url": URL6, "prefix6": ""}, "--prefix6 '': write the prefix of the management network"),
+        (dhcp.kea6, {"url": URL6, "prefix6": ""}, "--prefix6 is missing: write the prefix of the management network"),
         (dhcp.kea6, {"url": URL6, "prefix6": "2001:db8::/112"}, "--prefix6"),
     ],
 )
