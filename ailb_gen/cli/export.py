@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -147,6 +148,8 @@ def _write_one(given: ExportInput, name: str, out: Path | None) -> None:
     else:
         (data,) = files.values()
         if out is None:
+            if data.startswith(b"%PDF") and sys.stdout.isatty():
+                raise UsageError(f"{name} is a PDF, which terminals cannot show; name a file with -o")
             typer.echo(data, nl=False)
         else:
             write_bytes(out, data, "export")
