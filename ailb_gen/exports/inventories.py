@@ -8,7 +8,7 @@ from ailb_gen.design.model import Design, DesignServer, DesignSwitch
 from ailb_gen.errors import UsageError
 from ailb_gen.exports.kind import ExportInput
 from ailb_gen.exports.labels import address, colors, groups
-from ailb_gen.exports.yaml_text import to_yaml
+from ailb_gen.yaml_text import to_yaml
 
 # How Ansible and Nornir connect to the devices of a group.
 _ANSIBLE = {

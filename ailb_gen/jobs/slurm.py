@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 
 from ailb_gen.design.model import Design
-from ailb_gen.exports.yaml_text import to_yaml
 from ailb_gen.jobs.command import (
     JobRequest,
     equal_gpus,
@@ -17,6 +16,7 @@ from ailb_gen.jobs.command import (
     wrapper,
 )
 from ailb_gen.render.environment import Templates
+from ailb_gen.yaml_text import to_yaml
 
 _NUMBERED = re.compile(r"(.*?)([0-9]*)", re.ASCII)
 # Slurm has 32 bits for a number in brackets.
