@@ -16,7 +16,6 @@ from typing import Any
 from ailb_gen.design.model import Breakout, Design, DesignServer, DesignSwitch, HostPort, SparePort
 from ailb_gen.errors import UsageError
 from ailb_gen.exports.kind import ExportInput
-from ailb_gen.exports.yaml_text import to_yaml
 from ailb_gen.junos.edit import delete
 from ailb_gen.junos.reader import read, read_file
 from ailb_gen.junos.tree import Node
@@ -24,6 +23,7 @@ from ailb_gen.junos.writer import to_curly
 from ailb_gen.layout import SCRIPT, SUFFIXES, profile_folder, server_folder, switch_file
 from ailb_gen.render.artifacts import RenderOptions, Tree, render
 from ailb_gen.textio import csv_text
+from ailb_gen.yaml_text import to_yaml
 
 _PORTS = 12
 _SWITCH, _SERVER = "juniper_vjunosevolved", "linux"

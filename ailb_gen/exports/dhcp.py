@@ -200,7 +200,8 @@ def _prefix6(text: str) -> IPv6Network:
     except ValueError:
         prefix = None
     if prefix is None or prefix.prefixlen > 96:
-        raise UsageError(f"--prefix6 {text[:80]!r}: write the prefix of the management network, such as 2001:db8::/64")
+        given = f"--prefix6 {text[:80]!r}" if text else "--prefix6 is missing"
+        raise UsageError(f"{given}: write the prefix of the management network, such as 2001:db8::/64")
     return prefix
 
 
@@ -213,7 +214,7 @@ def _by_network(rows: Iterable[Reservation]) -> dict[IPv4Network, list[Reservati
 
 def _router(design: Design, network: IPv4Network) -> str:
     """Return the default gateway of the management network if it lies in a network."""
-    gateways = {port.gateway for _, port in managed(design) if port.gateway}
+    gateways = (port.gateway for _, port in managed(design) if port.gateway)
     return next((one for one in gateways if IPv4Address(one) in network), "")
 
 

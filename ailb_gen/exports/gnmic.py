@@ -12,7 +12,7 @@ from ailb_gen.design.model import DesignSwitch
 from ailb_gen.exports.kind import ExportInput
 from ailb_gen.exports.labels import address, fabric_ports, labels
 from ailb_gen.exports.sensors import COUNTERS_S, PORT, SESSIONS, SESSIONS_S, interface_counters, queue_counters
-from ailb_gen.exports.yaml_text import to_yaml
+from ailb_gen.yaml_text import to_yaml
 
 _SESSIONS = "bgp"
 

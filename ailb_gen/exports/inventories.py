@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ailb_gen.design.model import Design, DesignServer, DesignSwitch
+from ailb_gen.errors import UsageError
 from ailb_gen.exports.kind import ExportInput
 from ailb_gen.exports.labels import address, colors, groups
-from ailb_gen.exports.yaml_text import to_yaml
+from ailb_gen.yaml_text import to_yaml
 
 # How Ansible and Nornir connect to the devices of a group.
 _ANSIBLE = {
@@ -18,6 +19,8 @@ _ANSIBLE = {
     },
     "server": {"ansible_connection": "ansible.builtin.ssh", "ansible_port": 22},
 }
+# Groups of every inventory of Ansible.
+_OF_ANSIBLE = ("all", "ungrouped")
 _NORNIR: dict[str, dict[str, Any]] = {
     "switch": {"platform": "junos", "port": 830},
     "server": {"platform": "linux", "port": 22},
@@ -46,7 +49,8 @@ def _comment(design: Design, reader: str) -> str:
 def ansible(given: ExportInput) -> str:
     """Return an inventory for Ansible's YAML plug-in (ansible.builtin.yaml, ansible-core 2.19).
 
-    Groups are those of `deploy`. Variables about the fabric begin with `fabric_`.
+    Groups are those of `deploy`. Variables about the fabric begin with `fabric_`. Raises UsageError for a device that
+    has the name of a group: Ansible drops hosts of an inventory with a host `all`, and picks both by the name.
     """
     design = given.design
     hosts: dict[str, dict[str, Any]] = {}
@@ -57,6 +61,9 @@ def ansible(given: ExportInput) -> str:
         hosts[device.name] = here | {f"fabric_{key}": value for key, value in _facts(device).items()}
         for group in groups(device):
             members.setdefault(group, {})[device.name] = {}
+    for name in hosts:
+        if name in members or name in _OF_ANSIBLE:
+            raise UsageError(f"{name} is a device, and Ansible has a group of that name; rename the device")
     children = {
         group: {"hosts": members[group]} | ({"vars": _ANSIBLE[group]} if group in _ANSIBLE else {})
         for group in sorted(members)

@@ -12,8 +12,8 @@ from ailb_gen.exports.paper import A4, LETTER, MM, Paper
 INCH = 72.0
 # Free on each side of a label, and of the fold of a flag.
 PADDING = 0.9 * MM
-# Modules of a QR code of version 1, in each direction.
-MODULES = 21
+# Modules of a QR code of version 1 in each direction, and those that ISO/IEC 18004 leaves free on each side.
+MODULES, QUIET = 21, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +77,11 @@ def _label(
         height = sheet.height - 2 * PADDING
         width = half - 2 * PADDING
         if qr:
-            code = min(height, width * 0.4)
-            _code(paper, start + half - PADDING - code, bottom + (sheet.height - code) / 2, code, one.cable.id)
-            # Readers need four modules free around a code.
-            width -= code * (1 + 4 / MODULES)
+            whole = min(sheet.height, half * 0.45)
+            free = whole * QUIET / (MODULES + 2 * QUIET)
+            left_of_code = start + half - whole + free
+            _code(paper, left_of_code, bottom + (sheet.height - whole) / 2 + free, whole - 2 * free, one.cable.id)
+            width = half - whole - PADDING
         paper.block((start + PADDING, bottom + PADDING, width, height), lines, sheet.largest)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from ailb_gen.design.model import Design, DesignServer, DesignSwitch
 from ailb_gen.exports.kind import ExportInput
 from ailb_gen.exports.labels import address, labels, uplinks
-from ailb_gen.exports.yaml_text import to_yaml
+from ailb_gen.yaml_text import to_yaml
 
 # The node exporter of servers, which publishes the counters of ailb-host, and NETCONF of switches.
 _NODE_EXPORTER, _NETCONF = 9100, 830

@@ -79,14 +79,6 @@ KINDS = (
         one_file("job.yaml", lambda given: kubernetes.kubernetes_objects(given.design, given.job)),
         (*_PROGRAM, "image"),
     ),
-    # The people in the data center.
-    Kind("cable-labels", "both ends of every cable, as CSV", one_file("cable-labels.csv", cable_labels.table), _RACKS),
-    Kind("cable-labels-pdf", "labels of all cables to print", label_pages.pages, (*_RACKS, "sheet", "qr", "font")),
-    Kind("racks", "devices and ports in order of work, as CSV", one_file("racks.csv", rack_list.table), _RACKS),
-    Kind("racks-pdf", "devices and ports in order of work, to print", rack_pages.pages, (*_RACKS, "font")),
-    Kind("bom", "bill of materials, as CSV", one_file("bom.csv", bom.bom_csv), _BILL),
-    Kind("bom-markdown", "bill of materials, as Markdown", one_file("bom.md", bom.bom_markdown), _BILL),
-    Kind("bom-json", "bill of materials, as JSON", one_file("bom.json", bom.bom_json), _BILL),
     Kind(
         "kubernetes-nodes",
         "Kubernetes: labels of nodes, for schedulers",
@@ -99,6 +91,14 @@ KINDS = (
         one_file("network-operator.yaml", nodes.network_operator),
         ("limit", "nic_type"),
     ),
+    # The people in the data center.
+    Kind("cable-labels", "both ends of every cable, as CSV", one_file("cable-labels.csv", cable_labels.table), _RACKS),
+    Kind("cable-labels-pdf", "labels of all cables to print", label_pages.pages, (*_RACKS, "sheet", "qr", "font")),
+    Kind("racks", "devices and ports in order of work, as CSV", one_file("racks.csv", rack_list.table), _RACKS),
+    Kind("racks-pdf", "devices and ports in order of work, to print", rack_pages.pages, (*_RACKS, "font")),
+    Kind("bom", "bill of materials, as CSV", one_file("bom.csv", bom.bom_csv), _BILL),
+    Kind("bom-markdown", "bill of materials, as Markdown", one_file("bom.md", bom.bom_markdown), _BILL),
+    Kind("bom-json", "bill of materials, as JSON", one_file("bom.json", bom.bom_json), _BILL),
     # The boot of devices.
     Kind("ztp", "Junos ZTP: day-0 configurations", ztp.day0, ("ssh_key", "user")),
     Kind("dhcp-kea4", "Kea: DHCP reservations", one_file("kea-dhcp4.conf", dhcp.kea4), ("url",)),

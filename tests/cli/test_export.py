@@ -1,5 +1,8 @@
 """`ailb-gen export`: options of jobs, and the exports that they go with."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -113,3 +116,16 @@ def test_options_are_checked(words: list[str], message: str) -> None:
 
 def test_the_name_of_an_export_is_checked_before_its_options() -> None:
     refused(run("export", "slrm", JVD, "--repeats", "2"), "there is no export 'slrm'; did you mean 'slurm'?")
+
+
+def test_a_terminal_gets_no_pdf(tmp_path: Path) -> None:
+    leader, follower = os.openpty()
+    words = [sys.executable, "-m", "ailb_gen", "export", "racks-pdf", JVD]
+    try:
+        done = subprocess.run(
+            words, stdout=follower, stderr=subprocess.PIPE, cwd=tmp_path, text=True, check=False, timeout=60
+        )
+    finally:
+        os.close(follower)
+        os.close(leader)
+    assert (done.returncode, "name a file with -o" in done.stderr) == (2, True)

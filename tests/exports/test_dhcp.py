@@ -131,7 +131,7 @@ def test_an_address_by_ipv6_ends_with_that_by_ipv4() -> None:
         (dhcp.kea4, {"url": "http://192.0.2.5:99999/"}, "with an address, not a name: http://192.0.2.5"),
         (dhcp.kea4, {"url": "http://192.0.2.5/\n"}, "with an address, not a name: http://192.0.2.5"),
         (dhcp.kea6, {"url": "http://192.0.2.5/"}, r"not a name: http://\[2001:db8::5\]:8000/"),
-        (dhcp.kea6, {"url": URL6, "prefix6": ""}, "--prefix6 '': write the prefix of the management network"),
+        (dhcp.kea6, {"url": URL6, "prefix6": ""}, "--prefix6 is missing: write the prefix of the management network"),
         (dhcp.kea6, {"url": URL6, "prefix6": "2001:db8::/112"}, "--prefix6"),
     ],
 )

@@ -12,6 +12,9 @@ from nornir.core.inventory import Inventory
 
 from ailb_gen.deploy.inventory import AilbInventory
 from ailb_gen.design.model import Design
+from ailb_gen.errors import UsageError
+from ailb_gen.exports.inventories import ansible
+from ailb_gen.exports.kind import ExportInput
 from tests.conftest import EXAMPLES, example
 from tests.exports.fabrics import ODD, fabric_file, odd_design, written
 
@@ -48,6 +51,13 @@ def test_ansible_takes_odd_names_for_names(tmp_path: Path) -> None:
     assert hosts["on"]["ansible_host"] == "192.0.2.101"
     assert {one["fabric_name"] for one in hosts.values()} == {"1e3"}
     assert found["storage"]["hosts"] == [ODD[-1]]
+
+
+@pytest.mark.parametrize("name", ["all", "ungrouped", "stripe1", "storage"])
+def test_a_device_with_the_name_of_a_group_is_refused_for_ansible(name: str, tmp_path: Path) -> None:
+    design = odd_design(tmp_path, (name, "gpu1"))
+    with pytest.raises(UsageError, match=f"{name} is a device, and Ansible has a group of that name; rename"):
+        ansible(ExportInput(design))
 
 
 def read_by_nornir(folder: Path) -> Inventory:

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 import zxingcpp
-from PIL import Image
+from PIL import Image, ImageOps
 
 from ailb_gen.exports.cable_labels import label_lines, labeled
-from ailb_gen.exports.label_pages import LABEL_SHEETS, pages
+from ailb_gen.exports.label_pages import LABEL_SHEETS, MODULES, QUIET, pages
 from ailb_gen.exports.print_request import SHEETS
 from tests.exports.printed import HOSTILE, compare_golden, lab, pdf_picture, pdf_text, with_rack
 
@@ -57,6 +57,22 @@ def test_codes_are_read_as_the_ids(tmp_path: Path) -> None:
 def test_codes_are_read_from_the_smallest_labels_too(tmp_path: Path) -> None:
     picture = Image.open(pdf_picture(pdf(qr=True), tmp_path, dpi=600))
     assert {code.text for code in zxingcpp.read_barcodes(picture)} == {one.cable.id for one in labeled(lab())}
+
+
+@pytest.mark.parametrize("sheet", SHEETS)
+def test_a_code_alone_is_read_with_dark_around_its_label(sheet: str, tmp_path: Path) -> None:
+    picture = Image.open(pdf_picture(pdf(qr=True, sheet=sheet), tmp_path, dpi=600)).convert("L")
+    grid = LABEL_SHEETS[sheet]
+    scale = picture.width / grid.page[0]
+    box = (grid.left, grid.top, grid.left + (grid.width - grid.wrap) / (2 if grid.wrap else 1), grid.top + grid.height)
+    # As on a dark cable: what is free around the code must be on the label.
+    label = ImageOps.expand(picture.crop(tuple(round(edge * scale) for edge in box)), border=200, fill=0)
+    (code,) = zxingcpp.read_barcodes(label)
+    assert code.text == next(labeled(lab())).cable.id
+    dark = label.crop((0, 200, label.width, label.height - 200)).point(lambda value: 255 * (value < 128))
+    module = round(min(grid.height, (box[2] - box[0]) * 0.45) * scale / (MODULES + 2 * QUIET))
+    rim = dark.crop((label.width - 200 - 3 * module, 0, label.width - 200, dark.height))
+    assert rim.getextrema() == (0, 0)
 
 
 def test_a_hostile_rack_is_printed_as_it_is(tmp_path: Path) -> None:

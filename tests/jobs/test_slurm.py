@@ -170,6 +170,12 @@ def test_topology_yaml_is_as_its_manual_says(name: str) -> None:
     assert block["block"]["block_sizes"] == [min(sizes)]
 
 
+def test_a_name_like_a_number_is_text_in_every_yaml() -> None:
+    text = topology_yaml(design_of(SMALL.replace("servers: 2", "servers: [{name: '1e5', stripe: 1}]")), JobRequest())
+    # YAML 1.2 reads it as a number without quotes.
+    assert text.count('nodes: "1e5"') == 2
+
+
 def test_blocks_are_the_stripes() -> None:
     assert block_conf(example("lab"), JobRequest()).splitlines()[1:] == [
         "BlockName=stripe1 Nodes=gpu-s1-[1-2]",

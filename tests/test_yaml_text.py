@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from ailb_gen.exports.yaml_text import to_yaml
+from ailb_gen.yaml_text import to_yaml
 from tests.exports.fabrics import ODD
 
 HOSTILE = (

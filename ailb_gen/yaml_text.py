@@ -30,9 +30,9 @@ def _dumper() -> type[yaml.CSafeDumper]:
     return Dumper
 
 
-def to_yaml(value: dict[str, Any], comment: str) -> str:
-    """Return a mapping as YAML in its own order, below a line of comment."""
+def to_yaml(value: dict[str, Any] | list[dict[str, Any]], comment: str) -> str:
+    """Return a mapping, or a list of them, as YAML in its own order, below a line of comment."""
     import yaml
 
-    text = yaml.dump(value, Dumper=_dumper(), sort_keys=False, width=10000, allow_unicode=False)
+    text = yaml.dump(value, Dumper=_dumper(), sort_keys=False, width=10_000_000, allow_unicode=False)
     return f"# {comment}\n---\n{text}"
