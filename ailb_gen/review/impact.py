@@ -51,9 +51,13 @@ class LoadChange:
 
 @dataclass(frozen=True, slots=True)
 class ChangeImpact:
-    """The impact of a change; `sessions` are those that restart, by switch. `trouble`: no order keeps one path."""
+    """The impact of a change; `sessions` counts those touched at any end, and those that come or go.
+
+    `trouble`: no order keeps one path.
+    """
 
     switches: Mapping[str, SwitchImpact]
+    sessions: int
     waves: tuple[WaveImpact, ...]
     traffic: TrafficImpact
     highest: tuple[float, float]
@@ -77,7 +81,17 @@ def impact_of(
     rows = tuple(_wave(wave, ends, links, dict(cut)) for wave in planned)
     loads = [_loads(context, before.baseline.highest) for context in (before, after)]
     highest = tuple(max((one for pair in row.values() for one in pair), default=0.0) for row in loads)
-    return ChangeImpact(ends, rows, traffic, (highest[0], highest[1]), _changed_loads(*loads), trouble)
+    sessions = len(_touched_sessions(before, after, then, ends))
+    return ChangeImpact(ends, sessions, rows, traffic, (highest[0], highest[1]), _changed_loads(*loads), trouble)
+
+
+def _touched_sessions(
+    before: Context, after: Context, then: FabricModel, ends: Mapping[str, SwitchImpact]
+) -> set[str]:
+    """Return the cables of all sessions that a change touches: a session has two ends, and counts once."""
+    cables = {(end.device, f"{end.port}.0"): cable.name for cable in then.links for end in (cable.a, cable.b)}
+    up = [{session.cable.name for session in one.routing.graph.sessions.up} for one in (before, after)]
+    return {cables[name, interface] for name, one in ends.items() for interface in one.sessions} | (up[0] ^ up[1])
 
 
 def _model(context: Context) -> FabricModel:

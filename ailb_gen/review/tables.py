@@ -60,9 +60,8 @@ def facts(review: Review) -> Iterator[str]:
 
 def _traffic(impact: ChangeImpact) -> Iterator[str]:
     """Yield the sentences about sessions and traffic."""
-    touched = sum(len(one.sessions) for one in impact.switches.values())
     traffic = impact.traffic
-    yield f"Sessions: {touched:,} touched; {traffic.up[0]:,} up before, {traffic.up[1]:,} after"
+    yield f"Sessions: {impact.sessions:,} touched; {traffic.up[0]:,} up before, {traffic.up[1]:,} after"
     pairs = [f"{some_:,} of {all_:,}" for some_, all_ in zip(traffic.arriving, traffic.pairs, strict=True)]
     yield f"Reachable leaf-prefix pairs: {pairs[0]} before, {pairs[1]} after"
     if impact.trouble:
@@ -115,7 +114,7 @@ def load_table(impact: ChangeImpact) -> Table:
 
 
 def _load(value: float | None) -> str:
-    return f"{value:.2f}" if value is not None else "no link"
+    return f"{value:.2f}" if value is not None else "no session"
 
 
 def cable_table(review: Review) -> Table:
