@@ -31,6 +31,12 @@ def test_a_spine_is_drained(tmp_path: Path) -> None:
     assert all(" → " in link for row in found.loads for link in row.links)
 
 
+def test_waves_have_the_colors_after_the_change_as_those_of_a_plan(tmp_path: Path) -> None:
+    colors = "colors: [green, blue, red]\n"
+    found = impact(tmp_path, FABRIC + colors, FABRIC + colors.replace("green", "purple"))
+    assert [row.wave.name for row in found.waves][1:4] == ["spines of purple", "spines of blue", "spines of red"]
+
+
 def test_a_description_touches_no_session(tmp_path: Path) -> None:
     before, after = write(tmp_path / "a", FABRIC), write(tmp_path / "b", FABRIC)
     file = after[1] / "switches/stripe1-leaf1.conf"
