@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from ailb_gen.review.changes import DeviceGroup
@@ -80,11 +80,13 @@ def group_title(group: DeviceGroup) -> str:
     return f"{many}: +{added:,} -{removed:,} {noun}{each}"
 
 
-def wave_table(impact: ChangeImpact) -> Table:
-    """Return the waves of a push: what each touches, and what is left while its devices are away."""
+def wave_table(impact: ChangeImpact, colors: Collection[str]) -> Table:
+    """Return the waves of a push: what each touches, and what is left while its devices are away.
+
+    `colors` are all of the fabric.
+    """
     head = ("wave", "devices", "sessions", "colors", "servers", "paths left", "colors left", "pairs lost", "load")
-    every = {color for row in impact.waves for color in row.colors_touched}
-    rows = [_wave_row(row, impact, every) for row in impact.waves]
+    rows = [_wave_row(row, impact, {*colors}) for row in impact.waves]
     return Table("Waves of a push", head, rows, frozenset({0, 3}))
 
 
@@ -127,5 +129,7 @@ def tables(review: Review) -> tuple[Table, ...]:
     """Return the tables that have rows, but for the changes of devices."""
     found = [cable_table(review)]
     if review.impact is not None:
-        found += [wave_table(review.impact), load_table(review.impact)]
+        context = review.report.context
+        colors = [color.name for color in context.expected.colors] if context is not None else ()
+        found += [wave_table(review.impact, colors), load_table(review.impact)]
     return tuple(table for table in found if table.rows)
