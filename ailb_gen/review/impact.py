@@ -85,9 +85,7 @@ def impact_of(
     return ChangeImpact(ends, sessions, rows, traffic, (highest[0], highest[1]), _changed_loads(*loads), trouble)
 
 
-def _touched_sessions(
-    before: Context, after: Context, then: FabricModel, ends: Mapping[str, SwitchImpact]
-) -> set[str]:
+def _touched_sessions(before: Context, after: Context, then: FabricModel, ends: Mapping[str, SwitchImpact]) -> set[str]:
     """Return the cables of all sessions that a change touches: a session has two ends, and counts once."""
     cables = {(end.device, f"{end.port}.0"): cable.name for cable in then.links for end in (cable.a, cable.b)}
     up = [{session.cable.name for session in one.routing.graph.sessions.up} for one in (before, after)]
