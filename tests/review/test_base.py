@@ -164,9 +164,9 @@ def test_a_damaged_repository(tmp_path: Path) -> None:
     commit(tmp_path)
     blob = git(tmp_path, "rev-parse", "HEAD:generated/cabling.csv")
     (tmp_path / ".git/objects" / blob[:2] / blob[2:]).unlink()
-    with pytest.raises(UsageError, match=f"object {blob} is missing; run 'git fsck'"):
-        with revision("HEAD", fabric, artifacts):
-            pass
+    told = f"object {blob} is missing; run 'git fsck'"
+    with pytest.raises(UsageError, match=told), revision("HEAD", fabric, artifacts):
+        pass
 
 
 def tree(folder: Path, rows: str) -> str:
