@@ -49,7 +49,7 @@ def review(
     asked = asked_checks(artifacts, checks, waivers, yang, 1, executor, jobs, with_batfish=False, html=html)
     intent = load(fabric)
     with _base(base, before, fabric, artifacts) as old:
-        return _Comparison(old, asked, fail_on, progress).review(intent, artifacts)
+        return _BothSides(old, asked, fail_on, progress).review(intent, artifacts)
 
 
 @contextmanager
@@ -67,7 +67,7 @@ def _base(base: str | None, before: tuple[Path, Path] | None, fabric: Path, arti
         yield found
 
 
-class _Comparison:
+class _BothSides:
     """Both sides of a change, checked with the same checks."""
 
     def __init__(self, base: BaseFiles, asked: AskedChecks, fail_on: FailOn, progress: Progress) -> None:
