@@ -85,7 +85,8 @@ def test_nothing_from_outside_is_put_into_shell() -> None:
     for script in scripts():
         assert "${{" not in script and "$[[" not in script, script
     component = COMPONENT.read_text(encoding="utf-8")
-    assert all(re.search(rf'^ +\w+: "{re.escape(one[0])}"$', component, re.M) for one in INPUT.finditer(component))
+    for one in INPUT.finditer(component):
+        assert re.search(rf'^( +\w+: "{re.escape(one[0])}"|"{re.escape(one[0])}-[a-z]+":)$', component, re.M), one[0]
     for step in steps():
         if step.get("shell"):
             used = set(re.findall(r"\$\{?([A-Z_]+)", step["run"]))
@@ -128,7 +129,7 @@ NOTING = """#!/bin/bash
 printf '%s\\t' "$(basename "$0")" "$@" >> "$CALLS"
 [ -n "$STDIN" ] && [ ! -t 0 ] && case " $* " in *" --config - "*) printf 'stdin=%s' "$(cat)" >> "$CALLS";; esac
 echo >> "$CALLS"
-cat "$ANSWERS/$(basename "$0")" 2>/dev/null || true
+case "${!#}" in */user) echo '{"id": 9}';; *) cat "$ANSWERS/$(basename "$0")" 2>/dev/null || true;; esac
 """
 PYTHON = """#!/bin/bash
 if [ "$1" = -m ]; then printf '%s\\t' pip "$@" >> "$CALLS"; echo >> "$CALLS"; else exec {python} "$@"; fi
@@ -205,9 +206,9 @@ def test_the_steps_of_the_action(runner: Runner) -> None:
     reports = runner.folder / "reports"
     assert {path.name for path in reports.iterdir()} == {"review.md", "review.json", "junit.xml", "validate.sarif"}
     assert json.loads((reports / "review.json").read_text())["base"] == "HEAD^1"
-    script, _ = action_step("Show")
+    script, env = action_step("Show")
     summary = runner.folder.parent / "summary"
-    assert runner.run(script, GITHUB_STEP_SUMMARY=str(summary)).returncode == 0
+    assert runner.run(script, **env, GITHUB_STEP_SUMMARY=str(summary)).returncode == 0
     assert summary.read_text() == (reports / "review.md").read_text()
 
 
@@ -252,14 +253,14 @@ def component_job(name: str) -> tuple[dict[str, list[str]], dict[str, str]]:
     """Return the scripts of a job of the component, and its variables with the defaults of the inputs."""
     spec = next(yaml.safe_load_all(COMPONENT.read_text(encoding="utf-8")))["spec"]["inputs"]
     given = {key: str(row.get("default", "git+https://example.net/ailb-gen@v1")) for key, row in spec.items()}
-    job = read(COMPONENT)[name]
+    job = read(COMPONENT)[f"$[[ inputs.name ]]-{name}"]
     env = {key: INPUT.sub(lambda found: given[found[1]], value) for key, value in job["variables"].items()}
     return {part: job.get(part, []) for part in ("before_script", "script", "after_script")}, env
 
 
 @pytest.mark.parametrize("merge_request", [True, False])
 def test_the_jobs_of_the_component(merge_request: bool, runner: Runner) -> None:
-    parts, env = component_job("ailb-gen-review")
+    parts, env = component_job("review")
     env = {key: value for key, value in env.items() if not key.endswith(("_DIR", "_HOME"))}
     if merge_request:
         git(runner.folder, "remote", "add", "origin", str(runner.folder))
@@ -278,7 +279,7 @@ def test_the_jobs_of_the_component(merge_request: bool, runner: Runner) -> None:
     shutil.rmtree(runner.folder / "reports")
     assert runner.run(script, **env).returncode == ExitCode.FINDINGS
     assert (runner.folder / "reports/review.md").exists()
-    parts, env = component_job("ailb-gen-waivers")
+    parts, env = component_job("waivers")
     env["WAIVERS"] = "waivers.yaml"
     (runner.folder / "waivers.yaml").write_text(EXPIRED)
     assert runner.run("\n".join(parts["script"]), **env).returncode == ExitCode.FINDINGS
@@ -288,16 +289,22 @@ def test_the_jobs_of_the_component(merge_request: bool, runner: Runner) -> None:
 def test_the_note_on_gitlab(before: str, runner: Runner) -> None:
     (runner.folder / "reports").mkdir()
     (runner.folder / "reports/review.md").write_text("<!-- ailb-gen review: x -->\ntext\n")
-    notes = [{"id": 1, "body": "x"}, *([{"id": 7, "body": "<!-- ailb-gen review: x -->\n"}] if before else [])]
+    marked, own = "<!-- ailb-gen review: x -->\n", {"id": 9}
+    # A stranger's note with the same first line cannot be replaced, and does not hide the review.
+    notes = [{"id": 1, "body": "x", "author": own}, {"id": 2, "body": marked, "author": {"id": 4}}]
+    notes += [{"id": 7, "body": marked, "author": own}] if before else []
     runner.answer("curl", json.dumps(notes))
-    script = "\n".join(component_job("ailb-gen-review")[0]["after_script"])
+    script = "\n".join(component_job("review")[0]["after_script"])
     env = {"AILB_NOTE_TOKEN": "s3cret", "CI_API_V4_URL": "https://x/api", "CI_PROJECT_ID": "5"}
     assert runner.run(script, **env).returncode == 0 and runner.called() == [], "no merge request"
     done = runner.run(script, **env, CI_MERGE_REQUEST_IID="3")
     assert done.returncode == 0, done.stderr
-    listing, posting = runner.called()
+    who, listing, posting = runner.called()
+    assert who[-2] == "https://x/api/user"
     # The token is no argument, which other users of the machine could see.
-    assert [one for one in (*listing, *posting) if "s3cret" in one] == ['stdin=header = "PRIVATE-TOKEN: s3cret"'] * 2
+    assert [one for one in (*who, *listing, *posting) if "s3cret" in one] == [
+        'stdin=header = "PRIVATE-TOKEN: s3cret"'
+    ] * 3
     assert listing[-2].startswith("https://x/api/projects/5/merge_requests/3/notes?")
     method, place = ("PUT", "/7") if before else ("POST", "")
     assert posting[posting.index("--request") + 1] == method and "body@reports/review.md" in posting
@@ -371,7 +378,7 @@ def test_the_hooks_run_by_pre_commit(tmp_path: Path, monkeypatch: pytest.MonkeyP
     """The real pre-commit installs the program from a repository by its path; dependencies come from here."""
     hooks = source(tmp_path / "hooks")
     revision = commit(hooks)
-    repository = tmp_path / "repository"
+    repository = tmp_path / "a repository"
     write(repository, FABRIC)
     config = {"repo": str(hooks), "rev": revision, "hooks": [{"id": "ailb-gen-generate"}, {"id": "ailb-gen-validate"}]}
     (repository / ".pre-commit-config.yaml").write_text(yaml.safe_dump({"repos": [config]}))

@@ -49,7 +49,7 @@ def review(
     asked = asked_checks(artifacts, checks, waivers, yang, 1, executor, jobs, with_batfish=False, html=html)
     intent = load(fabric)
     with _base(base, before, fabric, artifacts) as old:
-        return _TreeComparison(old, asked, fail_on, progress).review(intent, artifacts)
+        return _BothSides(old, asked, fail_on, progress).review(intent, artifacts)
 
 
 @contextmanager
@@ -62,12 +62,12 @@ def _base(base: str | None, before: tuple[Path, Path] | None, fabric: Path, arti
             yield found
     elif before is not None:
         found = BaseFiles(str(before[0]), *before)
-        if not found.exists:
+        if found.missing:
             raise UsageError(f"--before {before[0]} {before[1]}: name a fabric file and a directory that exist")
         yield found
 
 
-class _TreeComparison:
+class _BothSides:
     """Both sides of a change, checked with the same checks."""
 
     def __init__(self, base: BaseFiles, asked: AskedChecks, fail_on: FailOn, progress: Progress) -> None:
@@ -84,8 +84,8 @@ class _TreeComparison:
         verdict = judge(done, self.asked.waivers, self.asked.options.checks, (), self.fail_on)
         trouble = trouble_of(None, self.asked.errors, done.trouble)
         report = CheckReport(verdict, "review", context, trouble)
-        if not self.base.exists:
-            return Review(self.base.name, report, missing=f"there is no fabric in {self.base.name}")
+        if self.base.missing:
+            return Review(self.base.name, report, missing=f"there is no {self.base.missing}")
         try:
             old_intent = load(self.base.fabric)
             switch_count(self.base.artifacts)

@@ -1,7 +1,7 @@
 """The fabric before a change: the files of a git revision, as they were committed.
 
 Files are read from git's objects, without filters, hooks and attributes, which a repository could set. Links are made
-last, and only those to places inside, so that no file is written or read elsewhere.
+last, and only those to places inside stay, so that no file is written or read elsewhere.
 """
 
 from __future__ import annotations
@@ -22,6 +22,10 @@ FETCH = "fetch it first: 'git fetch --depth 1 origin REVISION', or check out wit
 LINK, PROGRAM, FILE = "120000", "100755", "100644"
 # As much of git's own message as an error quotes.
 QUOTED = 300
+# A folder of the commit could pose as a repository without work tree, whose settings name programs.
+SETTINGS = ("-c", "safe.bareRepository=explicit")
+# Hooks of git set these, for another folder; the repository is that of the fabric file.
+FOREIGN = frozenset(("GIT_DIR", "GIT_WORK_TREE", "GIT_PREFIX"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,23 +41,27 @@ class BaseFiles:
     folder: Path | None = None
 
     @property
-    def exists(self) -> bool:
-        """Whether there was a fabric."""
-        return self.fabric.is_file() and self.artifacts.is_dir()
+    def missing(self) -> str:
+        """The fabric file or the directory if there is none, named as in the revision; else empty."""
+        absent = [self.fabric] * (not self.fabric.is_file()) + [self.artifacts] * (not self.artifacts.is_dir())
+        return self.explained(absent[0]) if absent else ""
 
-    def explained(self, error: Exception) -> str:
-        """Return the message of an error, with files as they are in the revision."""
+    def explained(self, error: object) -> str:
+        """Return a path, or the message of an error, with files as they are in the revision."""
         return str(error).replace(f"{self.folder}/", f"{self.name}:") if self.folder is not None else str(error)
 
 
 @contextmanager
 def revision(name: str, fabric: Path, artifacts: Path) -> Iterator[BaseFiles]:
     """Yield the fabric as of a git revision, in a temporary directory. Raises UsageError."""
-    top = Path(os.path.realpath(_git(fabric.parent, "rev-parse", "--show-toplevel").decode().rstrip("\n")))
+    top = Path(os.path.realpath(os.fsdecode(_git(fabric.parent, "rev-parse", "--show-toplevel").rstrip(b"\n"))))
     words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
     commit = _git(top, *words, failure=name).decode().strip()
     inside = [_inside(top, path) for path in (fabric, artifacts)]
-    folders = sorted({posixpath.dirname(inside[0]), inside[1]})
+    # The fabric file may be a link to another folder, which has the files that it names.
+    target = Path(os.path.realpath(fabric))
+    linked = {posixpath.dirname(_inside(top, target))} if target.is_relative_to(top) else set()
+    folders = sorted({posixpath.dirname(inside[0]), inside[1], *linked})
     with TemporaryDirectory(prefix="ailb-gen-") as temporary:
         folder = Path(temporary)
         _extract(top, commit, folders, folder)
@@ -75,8 +83,9 @@ def _git(folder: Path, *words: str, given: bytes = b"", failure: str | None = No
     if git is None:
         raise UsageError("git is not installed; install it, or name the files before the change with --before")
     # Paths are no patterns, and nobody is asked for a password.
-    env = os.environ | {"GIT_LITERAL_PATHSPECS": "1", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
-    words = ("-C", str(folder), *words)
+    env = {name: value for name, value in os.environ.items() if name not in FOREIGN}
+    env |= {"GIT_LITERAL_PATHSPECS": "1", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+    words = (*SETTINGS, "-C", str(folder), *words)
     done = subprocess.run([git, *words], input=given, capture_output=True, env=env, check=False)
     if done.returncode:
         told = done.stderr.decode("utf-8", "backslashreplace").strip()[:QUOTED]
@@ -103,25 +112,21 @@ def _extract(top: Path, commit: str, folders: Sequence[str], out: Path) -> None:
             if {"", ".", ".."} & {*name.split("/")}:
                 raise UsageError(f"--base {commit}: {name!a} is not the name of a file; the commit is damaged")
             file = out / name
+            file.parent.mkdir(parents=True, exist_ok=True)
             if mode == LINK:
                 links.append((file, os.fsdecode(content)))
                 continue
-            file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(content)
             file.chmod(0o755 if mode == PROGRAM else 0o644)
         for file, target in links:
-            _link(out, file, target)
+            file.symlink_to(target)
+        # Where a link leads depends on the other ones: they are followed when all are there. The file of one that leads
+        # out is missing then, and a finding.
+        for file, _ in links:
+            if not is_below(out, file):
+                file.unlink()
     except OSError as error:
         raise UsageError(f"--base {commit}: its files cannot be written below {out}: {error.strerror}") from error
-
-
-def _link(out: Path, file: Path, target: str) -> None:
-    """Make a link below a directory; one that leads out is not made: its file is missing then, and a finding."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    if is_below(out, file.parent):
-        file.symlink_to(target)
-        if not is_below(out, file):
-            file.unlink()
 
 
 def is_below(folder: Path, path: Path) -> bool:
@@ -135,6 +140,9 @@ def _blobs(top: Path, identities: Sequence[str]) -> Iterator[bytes]:
     at = 0
     for _ in identities:
         end = data.index(b"\n", at)
-        size = int(data[at:end].split()[2])
+        name, kind, *sizes = data[at:end].decode().split()
+        if not sizes:
+            raise UsageError(f"{top}: git cannot read the repository: object {name} is {kind}; run 'git fsck'")
+        size = int(sizes[0])
         yield data[end + 1 : end + 1 + size]
         at = end + 1 + size + 1

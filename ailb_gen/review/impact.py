@@ -51,9 +51,13 @@ class LoadChange:
 
 @dataclass(frozen=True, slots=True)
 class ChangeImpact:
-    """The impact of a change; `sessions` are those that restart, by switch. `trouble`: no order keeps one path."""
+    """The impact of a change; `sessions` counts those touched at any end, and those that come or go.
+
+    `trouble`: no order keeps one path.
+    """
 
     switches: Mapping[str, SwitchImpact]
+    sessions: int
     waves: tuple[WaveImpact, ...]
     traffic: TrafficImpact
     highest: tuple[float, float]
@@ -69,15 +73,23 @@ def impact_of(
     changed = [row for row in switches if row.before is not None and row.after is not None]
     diffs = _diffs(now, changed)
     hosts = [row.name for row in servers if row.kind == "changed"]
-    seats = [*_seats(before, after, now, [row.change.name for row in changed]), *_servers(after, hosts)]
-    planned, cut, trouble = _planned(before, now, diffs, seats)
+    seats = [*_seats(after, now, [row.change.name for row in changed]), *_servers(after, hosts)]
+    planned, cut, trouble = _planned(after, now, diffs, seats)
     ends = {row.change.name: touched(then, diffs[row.change.name]) for row in changed}
     traffic = routed_traffic((before.routing, now.roles), (after.routing, then.roles), planned)
     links = _paths(now)
     rows = tuple(_wave(wave, ends, links, dict(cut)) for wave in planned)
     loads = [_loads(context, before.baseline.highest) for context in (before, after)]
     highest = tuple(max((one for pair in row.values() for one in pair), default=0.0) for row in loads)
-    return ChangeImpact(ends, rows, traffic, (highest[0], highest[1]), _changed_loads(*loads), trouble)
+    sessions = len(_touched_sessions(before, after, then, ends))
+    return ChangeImpact(ends, sessions, rows, traffic, (highest[0], highest[1]), _changed_loads(*loads), trouble)
+
+
+def _touched_sessions(before: Context, after: Context, then: FabricModel, ends: Mapping[str, SwitchImpact]) -> set[str]:
+    """Return the cables of all sessions that a change touches: a session has two ends, and counts once."""
+    cables = {(end.device, f"{end.port}.0"): cable.name for cable in then.links for end in (cable.a, cable.b)}
+    up = [{session.cable.name for session in one.routing.graph.sessions.up} for one in (before, after)]
+    return {cables[name, interface] for name, one in ends.items() for interface in one.sessions} | (up[0] ^ up[1])
 
 
 def _model(context: Context) -> FabricModel:
@@ -100,20 +112,19 @@ def _diffs(now: FabricModel, changed: Sequence[ChangedSwitch]) -> dict[str, Swit
     return {name: found(name, switch) for name, switch in now.switches.items()}
 
 
-def _seats(before: Context, after: Context, now: FabricModel, names: Iterable[str]) -> list[Position]:
-    """Return the positions of switches in the order of a push."""
-    colors: dict[str, set[str]] = defaultdict(set)
-    for session in now.sessions.up:
-        for side in (session.a, session.b):
-            color = now.switches[side.device].groups[side.group].color
-            colors[side.device].add(color or "")
-    order = {color.name: number for number, color in enumerate(before.expected.colors)}
+def _seats(after: Context, now: FabricModel, names: Iterable[str]) -> list[Position]:
+    """Return the positions of switches in the order of a push, which follows the files after the change."""
+    expected = after.expected
+    spines = [name for name, switch in expected.switches.items() if switch.role == "spine"]
     found = []
     for name in names:
         role = now.roles.get(name, "leaf")
-        expected = after.expected.switches.get(name)
-        own = sorted(filter(None, colors[name]), key=lambda color: (order.get(color, len(order)), color))
-        group = next(iter(own), "") if role == "spine" else str(expected.rail if expected is not None else 0)
+        if name not in expected.switches:
+            group = ""
+        elif role == "spine":
+            group = next(iter(expected.link_colors(spines.index(name))), "")
+        else:
+            group = str(expected.switches[name].rail)
         found.append(Position(role, group, name))
     return found
 
@@ -124,11 +135,11 @@ def _servers(after: Context, names: Iterable[str]) -> list[Position]:
 
 
 def _planned(
-    before: Context, now: FabricModel, diffs: Mapping[str, SwitchDiff], seats: Sequence[Position]
+    after: Context, now: FabricModel, diffs: Mapping[str, SwitchDiff], seats: Sequence[Position]
 ) -> tuple[tuple[Wave, ...], tuple[tuple[str, tuple[str, str]], ...], str]:
     """Return the waves of a push that keeps one path, else of one that keeps none, with the reason."""
     paths = Paths({leaf: frozenset(ways) for leaf, ways in _paths(now).items()})
-    colors = [color.name for color in before.expected.colors]
+    colors = [color.name for color in after.expected.colors]
     try:
         planned = waves(seats, colors, paths, 1)
         return planned, check_min_paths(now, diffs, planned, paths, 1), ""

@@ -74,6 +74,7 @@ def _device(change: DeviceChange, impact: ChangeImpact | None) -> dict[str, Any]
 def _impact(impact: ChangeImpact) -> dict[str, Any]:
     traffic, times = impact.traffic, ("before", "after")
     return {
+        "sessions_touched": impact.sessions,
         "sessions_up": dict(zip(times, traffic.up, strict=True)),
         "pairs_arriving": dict(zip(times, traffic.arriving, strict=True)),
         "pairs": dict(zip(times, traffic.pairs, strict=True)),

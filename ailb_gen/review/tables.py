@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from ailb_gen.review.changes import DeviceGroup
@@ -60,9 +60,8 @@ def facts(review: Review) -> Iterator[str]:
 
 def _traffic(impact: ChangeImpact) -> Iterator[str]:
     """Yield the sentences about sessions and traffic."""
-    touched = sum(len(one.sessions) for one in impact.switches.values())
     traffic = impact.traffic
-    yield f"Sessions: {touched:,} touched; {traffic.up[0]:,} up before, {traffic.up[1]:,} after"
+    yield f"Sessions: {impact.sessions:,} touched; {traffic.up[0]:,} up before, {traffic.up[1]:,} after"
     pairs = [f"{some_:,} of {all_:,}" for some_, all_ in zip(traffic.arriving, traffic.pairs, strict=True)]
     yield f"Reachable leaf-prefix pairs: {pairs[0]} before, {pairs[1]} after"
     if impact.trouble:
@@ -81,11 +80,13 @@ def group_title(group: DeviceGroup) -> str:
     return f"{many}: +{added:,} -{removed:,} {noun}{each}"
 
 
-def wave_table(impact: ChangeImpact) -> Table:
-    """Return the waves of a push: what each touches, and what is left while its devices are away."""
+def wave_table(impact: ChangeImpact, colors: Collection[str]) -> Table:
+    """Return the waves of a push: what each touches, and what is left while its devices are away.
+
+    `colors` are all of the fabric.
+    """
     head = ("wave", "devices", "sessions", "colors", "servers", "paths left", "colors left", "pairs lost", "load")
-    every = {color for row in impact.waves for color in row.colors_touched}
-    rows = [_wave_row(row, impact, every) for row in impact.waves]
+    rows = [_wave_row(row, impact, {*colors}) for row in impact.waves]
     return Table("Waves of a push", head, rows, frozenset({0, 3}))
 
 
@@ -115,7 +116,7 @@ def load_table(impact: ChangeImpact) -> Table:
 
 
 def _load(value: float | None) -> str:
-    return f"{value:.2f}" if value is not None else "no link"
+    return f"{value:.2f}" if value is not None else "no session"
 
 
 def cable_table(review: Review) -> Table:
@@ -128,5 +129,7 @@ def tables(review: Review) -> tuple[Table, ...]:
     """Return the tables that have rows, but for the changes of devices."""
     found = [cable_table(review)]
     if review.impact is not None:
-        found += [wave_table(review.impact), load_table(review.impact)]
+        context = review.report.context
+        colors = [color.name for color in context.expected.colors] if context is not None else ()
+        found += [wave_table(review.impact, colors), load_table(review.impact)]
     return tuple(table for table in found if table.rows)

@@ -51,7 +51,7 @@ def test_a_new_fabric(tmp_path: Path) -> None:
     (tmp_path / "README").write_text("x")
     commit(tmp_path)
     found = review(*write(tmp_path, FABRIC), base="HEAD", executor="serial")
-    assert found.missing == "there is no fabric in HEAD" and found.report.passed and found.groups == ()
+    assert found.missing == "there is no HEAD:fabric.yaml" and found.report.passed and found.groups == ()
 
 
 @pytest.mark.parametrize(("text", "told"), [("name: [", "HEAD:fabric.yaml:"), (FABRIC, "HEAD:generated: there is no")])

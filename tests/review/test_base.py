@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -34,7 +35,7 @@ def test_the_files_are_those_of_the_commit(below: str, tmp_path: Path) -> None:
     commit(tmp_path)
     for name in (old, old[:9], "HEAD^1", "main~1"):
         with revision(name, fabric, artifacts) as base:
-            assert base.exists and base.name == name
+            assert not base.missing and base.name == name
             assert base.folder is not None and files(base.folder / below) == before
             folder = base.folder
         assert not folder.exists()
@@ -55,7 +56,7 @@ def test_a_revision_without_the_fabric(tmp_path: Path) -> None:
     (tmp_path / "README").write_text("x")
     commit(tmp_path)
     with revision("HEAD", *write(tmp_path, FABRIC)) as base:
-        assert not base.exists
+        assert base.missing == "HEAD:fabric.yaml"
 
 
 @pytest.mark.parametrize("name", ["nowhere", "--output=x", "HEAD:fabric.yaml", "", "a b", "HEAD^{tree}"])
@@ -99,6 +100,73 @@ def test_links_that_lead_out_are_not_made(tmp_path: Path) -> None:
     with revision("HEAD", fabric, artifacts) as base:
         assert base.folder is not None
         assert {name for name in (*inside, *outside) if (base.folder / name).is_symlink()} == set(inside)
+
+
+def test_a_link_that_leads_out_only_with_later_ones_is_not_made(tmp_path: Path) -> None:
+    """Read by its text it stays inside; each `x` that it climbs back from is the top itself."""
+    repository = tmp_path / "repository"
+    fabric, artifacts = write(repository, FABRIC)
+    deep = 20
+    (repository / "climb").symlink_to("x/" * deep + "../" * deep + str(tmp_path / "secret").lstrip("/"))
+    (repository / "x").symlink_to(".")
+    (tmp_path / "secret").write_text("secret")
+    commit(repository)
+    with revision("HEAD", fabric, artifacts) as base:
+        assert base.folder is not None
+        assert (base.folder / "x").is_symlink() and not (base.folder / "climb").is_symlink()
+
+
+def test_a_fabric_file_that_is_a_link_to_another_folder(tmp_path: Path) -> None:
+    (tmp_path / "common").mkdir()
+    fabric, artifacts = write(tmp_path / "site", FABRIC)
+    fabric.rename(tmp_path / "common/fabric.yaml")
+    fabric.symlink_to("../common/fabric.yaml")
+    commit(tmp_path)
+    with revision("HEAD", fabric, artifacts) as base:
+        assert not base.missing and base.fabric.read_text() == FABRIC
+
+
+def test_a_folder_that_poses_as_a_repository(tmp_path: Path) -> None:
+    """Its settings would name a program that fetches what is missing."""
+    fabric, artifacts = write(tmp_path / "site", FABRIC)
+    site = tmp_path / "site"
+    for name in ("objects", "refs/heads"):
+        (site / name).mkdir(parents=True)
+    (site / "HEAD").write_text("ref: refs/heads/main\n")
+    (site / "refs/heads/main").write_text(f"{'1' * 40}\n")
+    program = f'sshCommand = "touch {tmp_path}/ran; false"'
+    (site / "config").write_text(
+        f"[core]\nrepositoryformatversion = 1\nbare = false\nworktree = .\n{program}\n"
+        '[extensions]\npartialClone = o\n[remote "o"]\nurl = ssh://h/x\npromisor = true\n'
+    )
+    with pytest.raises(UsageError, match="cannot use bare repository"), revision("main", fabric, artifacts):
+        pass
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_hook_of_git_names_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fabric, artifacts = write(tmp_path / "site", FABRIC)
+    commit(tmp_path)
+    monkeypatch.setenv("GIT_DIR", ".git")
+    with revision("HEAD", fabric, artifacts) as base:
+        assert not base.missing
+
+
+def test_a_name_of_the_repository_that_is_not_utf8(tmp_path: Path) -> None:
+    fabric, artifacts = write(tmp_path / os.fsdecode(b"caf\xe9"), FABRIC)
+    commit(fabric.parent)
+    with revision("HEAD", fabric, artifacts) as base:
+        assert base.fabric.read_text() == FABRIC
+
+
+def test_a_damaged_repository(tmp_path: Path) -> None:
+    fabric, artifacts = write(tmp_path, FABRIC)
+    commit(tmp_path)
+    blob = git(tmp_path, "rev-parse", "HEAD:generated/cabling.csv")
+    (tmp_path / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    told = f"object {blob} is missing; run 'git fsck'"
+    with pytest.raises(UsageError, match=told), revision("HEAD", fabric, artifacts):
+        pass
 
 
 def tree(folder: Path, rows: str) -> str:

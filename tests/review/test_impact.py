@@ -23,10 +23,18 @@ def test_a_spine_is_drained(tmp_path: Path) -> None:
     assert {row.paths for row in spines} == {(3, 2)} and {row.colors for row in spines} == {(3, 2)}
     assert {name for row in found.waves for name in row.wave.devices} == set(found.switches)
     assert found.traffic.up == (12, 8) and found.trouble == ""
+    # Each of the 12 sessions has another timer at both ends.
+    assert found.sessions == 12
     # What two spines carry instead of three.
     assert found.highest == pytest.approx((1.0, 1.5))
     assert {(row.before, row.after, len(row.links)) for row in found.loads} == {(1.0, None, 8), (1.0, 1.5, 16)}
     assert all(" → " in link for row in found.loads for link in row.links)
+
+
+def test_waves_have_the_colors_after_the_change_as_those_of_a_plan(tmp_path: Path) -> None:
+    colors = "colors: [green, blue, red]\n"
+    found = impact(tmp_path, FABRIC + colors, FABRIC + colors.replace("green", "purple"))
+    assert [row.wave.name for row in found.waves][1:4] == ["spines of purple", "spines of blue", "spines of red"]
 
 
 def test_a_description_touches_no_session(tmp_path: Path) -> None:
@@ -55,8 +63,15 @@ def test_old_and_new_configurations_do_not_fit(tmp_path: Path) -> None:
     assert found.trouble and any(row.cut for row in found.waves)
 
 
+def test_sessions_of_a_switch_without_a_file_are_touched(tmp_path: Path) -> None:
+    before, after = write(tmp_path / "a", FABRIC), write(tmp_path / "b", FABRIC)
+    (after[1] / "switches/spine1.conf").unlink()
+    found = reviewed(before, after).impact
+    assert found is not None and found.sessions == 4 and found.traffic.up == (12, 8)
+
+
 def test_a_fabric_grows(tmp_path: Path) -> None:
     found = impact(tmp_path, FABRIC, FABRIC.replace("stripes: 2", "stripes: 3"))
-    assert found.traffic.up == (12, 18)
+    assert found.traffic.up == (12, 18) and found.sessions >= 6
     assert {row.before for row in found.loads} >= {None}
     assert not {name for name in found.switches if name.startswith("stripe3")}
