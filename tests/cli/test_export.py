@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -85,12 +84,6 @@ def test_all_needs_a_folder() -> None:
 
 def test_a_kind_without_a_fabric_file_asks_for_that_alone() -> None:
     refused(run("export", "ansible"), "name the fabric file: ailb-gen export ansible FABRIC")
-
-
-def test_a_terminal_gets_no_pdf(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("reportlab")
-    monkeypatch.setattr("ailb_gen.cli.export.sys", SimpleNamespace(stdout=SimpleNamespace(isatty=lambda: True)))
-    refused(run("export", "cable-labels-pdf", LAB), "is a PDF file, which a terminal cannot show; name a file with -o")
 
 
 def test_the_list_says_who_reads_an_export() -> None:
