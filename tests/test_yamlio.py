@@ -1,6 +1,7 @@
 """YAML and CSV: places of every value, YAML 1.2 scalars, and bombs that do not go off."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -211,7 +212,7 @@ def test_csv_cells_know_their_place(tmp_path: Path) -> None:
     ],
 )
 def test_unreadable_csv(tmp_path: Path, data: bytes, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(servers_csv, "MAX_ROWS", 5)
+    monkeypatch.setattr(servers_csv, "COLUMNS", replace(servers_csv.COLUMNS, max_rows=5))
     (tmp_path / "s.csv").write_bytes(data)
     with pytest.raises(IntentError, match=message):
         read_servers(read_text(tmp_path / "s.csv", "s.csv"), "s.csv", ("servers",), Source("f", {}))

@@ -322,7 +322,14 @@ class Pulled:
         """Return the contents of the files by name."""
         texts = {
             SERVERS: _servers_csv(self.servers, known),
-            SWITCHES: _switches_csv(self.management, known),
+            SWITCHES: csv_text(
+                SWITCH_COLUMNS,
+                (
+                    (one.name, one.role, *self.management[one.name])
+                    for one in known.design.switches
+                    if one.name in self.management
+                ),
+            ),
             CABLING: csv_text(CABLE_COLUMNS, ((*row.a, *row.b, *row[2:]) for row in self.cables)),
         }
         return {name: text.encode() for name, text in texts.items()}
@@ -348,17 +355,6 @@ def pull(site: Site, known: KnownDevice) -> Pulled:
     return Pulled(tuple(servers), tuple(cables_of(site, known, servers)), management)
 
 
-def _switches_csv(management: Mapping[str, tuple[str, str, str]], known: KnownDevice) -> str:
-    """Return `switches.csv`, without the columns of MACs and serial numbers where no switch has one."""
-    rows = [(one.name, one.role, *management[one.name]) for one in known.design.switches if one.name in management]
-    optional = ("mac", "serial")
-    columns = [
-        number for number, name in enumerate(SWITCH_COLUMNS) if name not in optional or any(row[number] for row in rows)
-    ]
-    table = ([row[number] for number in columns] for row in rows)
-    return csv_text([SWITCH_COLUMNS[number] for number in columns], table)
-
-
 def _servers_csv(servers: Sequence[PulledServer], known: KnownDevice) -> str:
     """Return `servers.csv`: names of NICs and RDMA devices only where they differ from those of the fabric file."""
     rows: list[dict[str, object]] = []
@@ -374,8 +370,7 @@ def _servers_csv(servers: Sequence[PulledServer], known: KnownDevice) -> str:
         rows.append(row)
     most = max((len(known.rails(server.kind, server.stripe)) for server in servers), default=0)
     filled = {column for row in rows for column, value in row.items() if value}
-    plain = [column for column in PLAIN_COLUMNS if column != "management_mac" or column in filled]
-    always = [*plain, *(f"{kind}{number}" for kind in ("mac", "port") for number in range(most))]
+    always = [*PLAIN_COLUMNS, *(f"{kind}{number}" for kind in ("mac", "port") for number in range(most))]
     more = [f"{kind}{number}" for kind in ("rdma", "nic") for number in range(most)]
     header = [*always, *(column for column in more if column in filled)]
     return csv_text(header, ([row.get(column, "") for column in header] for row in rows))

@@ -66,7 +66,8 @@ def test_a_code_alone_is_read_with_dark_around_its_label(sheet: str, tmp_path: P
     scale = picture.width / grid.page[0]
     box = (grid.left, grid.top, grid.left + (grid.width - grid.wrap) / (2 if grid.wrap else 1), grid.top + grid.height)
     # As on a dark cable: what is free around the code must be on the label.
-    label = ImageOps.expand(picture.crop(tuple(round(edge * scale) for edge in box)), border=200, fill=0)
+    left, top, right, bottom = (round(edge * scale) for edge in box)
+    label = ImageOps.expand(picture.crop((left, top, right, bottom)), border=200, fill=0)
     (code,) = zxingcpp.read_barcodes(label)
     assert code.text == next(labeled(lab())).cable.id
     dark = label.crop((0, 200, label.width, label.height - 200)).point(lambda value: 255 * (value < 128))

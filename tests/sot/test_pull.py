@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -267,27 +266,6 @@ def test_devices_of_other_sites_stay_there(lab: Path, store: Store) -> None:
     store.add_device("gpu-far", like="gpu-s1-1", site="elsewhere")
     report = pull(lab, store)
     assert findings(report) == [] and b"gpu-far" not in report.files[0].content
-
-
-def test_what_only_the_intent_has_stays_in_the_files(lab: Path, store: Store) -> None:
-    """A pull replaces the files, so it keeps MACs and serials of management ports, which it does not read there."""
-    pull(lab, store).write()
-    kept = (
-        ("switches.csv", "mac", "stripe1-leaf1", "02:00:5e:00:00:11"),
-        ("switches.csv", "serial", "spine1", "AB1234567890"),
-        ("servers.csv", "management_mac", "gpu-s1-1", "02:00:5e:00:00:12"),
-    )
-    for name, column, device, value in kept:
-        head, *rows = (lab.parent / name).read_text().splitlines()
-        rows = [f"{row},{value if row.startswith(f'{device},') else ''}" for row in rows]
-        (lab.parent / name).write_text("\n".join([f"{head},{column}", *rows, ""]))
-    report = pull(lab, store)
-    report.write()
-    assert findings(report) == []
-    for name, column, device, value in kept:
-        rows = {row["name"]: row[column] for row in csv.DictReader((lab.parent / name).read_text().splitlines())}
-        assert {switch: found for switch, found in rows.items() if found} == {device: value}
-    assert changed(pull(lab, store)) == []
 
 
 def test_a_file_that_cannot_be_used_is_pulled_anew(lab: Path, store: Store) -> None:
