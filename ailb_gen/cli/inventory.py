@@ -75,8 +75,8 @@ def push(
     Objects of others are never changed. The token is in NETBOX_TOKEN or NAUTOBOT_TOKEN, or in the keyring: service URL,
     user ailb-gen.
 
-    Exit codes: 0 done or nothing to do, 1 objects of others are in the way of some, 2 bad input, 3 the service cannot
-    be reached or refuses.
+    Exit codes: 0 done or nothing to do, 1 objects of others are in the way of some, or the service refuses some, 2 bad
+    input, 3 the service cannot be reached or refuses the request.
     """
     from ailb_gen.api.inventory import source_of_truth
     from ailb_gen.sot.push import push as carry_out
@@ -90,10 +90,10 @@ def push(
     if plan.writes and not plan_only and _approved(yes, as_json, plan, source):
         written = carry_out(source, plan, progress)
         if not as_json:
-            typer.echo(f"{source.dialect.name} is up to date: {counted(sum(written.values()), 'object')} written.")
+            _show_result(source, written)
     if as_json:
         echo_json(_json(source, plan, written))
-    if plan.conflicts:
+    if plan.conflicts or source.refused:
         raise typer.Exit(ExitCode.FINDINGS)
 
 
@@ -175,6 +175,15 @@ def _show(source: SourceOfTruth, plan: SourcePlan) -> None:
         typer.echo("Nothing to do.")
 
 
+def _show_result(source: SourceOfTruth, written: Mapping[str, int]) -> None:
+    name, count = source.dialect.name, counted(sum(written.values()), "object")
+    if not source.refused:
+        typer.echo(f"{name} is up to date: {count} written.")
+        return
+    echo((f"{count} written; {name} refuses these, and what refers to them waits", Style.FAIL))
+    _list([f"{ref}: {refusal.reason}" for ref, refusal in source.refused.items()])
+
+
 def _list(lines: Sequence[str]) -> None:
     for line in lines[:LISTED]:
         echo_wrapped((f"  {line}", None))
@@ -197,6 +206,9 @@ def _json(source: SourceOfTruth, plan: SourcePlan, written: Mapping[str, int]) -
                 "waiting": conflict.waiting,
             }
             for conflict in plan.conflicts
+        ],
+        "refused": [
+            {"kind": ref.kind, "key": list(ref.key), "reason": one.reason} for ref, one in source.refused.items()
         ],
         "leftovers": [{"kind": one.record.kind, "key": list(one.record.key)} for one in plan.leftovers],
         "written": dict(written),

@@ -6,7 +6,7 @@ import ipaddress
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ailb_gen.design.model import Breakout, Design, DesignServer, DesignSwitch, FabricPort, HostNic, HostPort
 from ailb_gen.intent.models import Fabric
@@ -191,9 +191,9 @@ class _Desired:
         fields = self._device(switch.role, _type_key(switch.platform), SWITCH_SYSTEM, data)
         if switch.management:
             management = switch.management
-            port = self._port(switch.name, management.interface, type=MANAGEMENT_TYPE, enabled=True, management=True)
-            yield port
-            yield _address(management.address, port)
+            yield from self._managed(
+                switch.name, management.interface, MANAGEMENT_TYPE, management.address, management.mac
+            )
             fields["primary_ip"] = Ref("ip-address", (management.address,))
         yield SourceRecord("device", (switch.name,), fields)
         yield from self._loopback(switch)
@@ -288,9 +288,8 @@ class _Desired:
         data = {"stripe": server.stripe, "nics": nics}
         fields = self._device("server", (SERVER_MAKER, SERVER_MODEL), SERVER_SYSTEM, data)
         if server.management:
-            port = self._port(server.name, SERVER_MANAGEMENT, type=OTHER_TYPE, enabled=True, management=True)
-            yield port
-            yield _address(server.management, port)
+            mac = server.management_mac
+            yield from self._managed(server.name, SERVER_MANAGEMENT, OTHER_TYPE, server.management, mac)
             fields["primary_ip"] = Ref("ip-address", (server.management,))
         yield SourceRecord("device", (server.name,), fields)
         for nic in server.config.nics:
@@ -298,14 +297,23 @@ class _Desired:
 
     def _nic(self, server: DesignServer, nic: HostNic) -> Iterator[SourceRecord]:
         fields: dict[str, Value] = {"type": OTHER_TYPE, "enabled": True, "mtu": nic.mtu, "speed": nic.speed_gbps}
-        if nic.mac:
-            mac = Ref("mac-address", (server.name, nic.name, nic.mac.lower()))
-            fields["primary_mac"] = mac
-            yield SourceRecord("mac-address", mac.key, {"interface": Ref("interface", mac.key[:2])})
-        port = self._port(server.name, nic.name, **fields)
-        yield port
+        yield from self._with_mac(port := self._port(server.name, nic.name, **fields), nic.mac or "")
         for address in nic.addresses:
             yield _address(f"{address}/64", port, "SLAAC")
+
+    def _managed(self, device: str, name: str, kind: str, address: str, mac: str) -> Iterator[SourceRecord]:
+        """Yield a management port with its address and its MAC address, if that is known."""
+        port = self._port(device, name, type=kind, enabled=True, management=True)
+        yield from self._with_mac(port, mac)
+        yield _address(address, port)
+
+    def _with_mac(self, port: SourceRecord, mac: str) -> Iterator[SourceRecord]:
+        """Yield a port, and its MAC address if that is known."""
+        if mac:
+            record = SourceRecord("mac-address", (*port.key, mac.lower()), {"interface": port.ref})
+            yield record
+            port = replace(port, fields={**port.fields, "primary_mac": record.ref})
+        yield port
 
     def _device(self, role: str, kind: tuple[str, str], system: str, data: object) -> dict[str, Value]:
         return {

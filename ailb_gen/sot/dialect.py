@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
@@ -9,6 +10,8 @@ from typing import Protocol, TypeAlias
 from ailb_gen.errors import AilbError, ExitCode
 from ailb_gen.sot.records import Id, Ref, SourceRecord, Value
 
+# How much of a refusal is shown, in characters.
+SHOWN = 400
 # The tag of everything that this program creates; each fabric has another one after it.
 TAG = "ailb-gen"
 # The custom field with the color of a cable, an interface or a prefix.
@@ -21,6 +24,27 @@ class SourceError(AilbError):
     """A source of truth cannot be reached, refuses, or answers something else; names the request, never the token."""
 
     exit_code = ExitCode.ENVIRONMENT
+
+
+class RecordsRefusedError(SourceError):
+    """A service refuses some records of a request, and stored none of it; `reasons` by record."""
+
+    def __init__(self, message: str, reasons: Mapping[Ref, str]) -> None:
+        super().__init__(message)
+        self.reasons = reasons
+
+
+def refused(service: str, reasons: Mapping[Ref, object]) -> RecordsRefusedError:
+    """Return the error of a request with records that a service refuses; reasons are JSON of the service."""
+    texts = {ref: printable(json.dumps(reason))[:SHOWN] for ref, reason in reasons.items()}
+    (ref, text), *others = texts.items()
+    more = f" ({len(others)} more objects of this request, too)" if others else ""
+    return RecordsRefusedError(f"{ref}: {service} refuses it: {text}{more}", texts)
+
+
+def printable(text: str) -> str:
+    """Return a text of a service without control characters."""
+    return "".join(one if one.isprintable() else "?" for one in text)
 
 
 def fabric_tag(fabric: str) -> str:
@@ -47,13 +71,15 @@ class SourceScope:
 class Stored:
     """A record as a service has it, with its id.
 
-    `owned`: it has the tag of the fabric, or the fabric's name in the custom field.
+    `owned`: it has the tag of the fabric, or the fabric's name in the custom field. `others`: it has the tag of another
+    fabric, too.
     Fields have every value that the service has, also those that a push never writes.
     """
 
     record: SourceRecord
     id: Id
     owned: bool
+    others: bool = False
 
 
 @dataclass(frozen=True, slots=True)

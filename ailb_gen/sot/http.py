@@ -29,7 +29,7 @@ REPEATABLE = frozenset({"GET", "HEAD", "OPTIONS", "PATCH"})
 SHOWN = 600
 WHY = {
     401: "the token is not accepted; check it, and whether it has expired",
-    403: "the token lacks the permission, or may not be used from this address",
+    403: "the token is not accepted, lacks the permission, or may not be used from this address",
     404: "there is no such page: check the URL, and the version of the service",
 }
 

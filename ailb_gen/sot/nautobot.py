@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import threading
 from collections import defaultdict
@@ -12,7 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 from ailb_gen.errors import UsageError
 from ailb_gen.optional import without_extra
-from ailb_gen.sot.dialect import FABRIC_FIELD, TAG, Ids, RecordChange, SourceError, SourceScope, Stored, fabric_tag
+from ailb_gen.sot.dialect import (
+    FABRIC_FIELD,
+    TAG,
+    Ids,
+    RecordChange,
+    SourceError,
+    SourceScope,
+    Stored,
+    fabric_tag,
+    refused,
+)
 from ailb_gen.sot.nautobot_bgp import FIELDS as BGP_FIELDS
 from ailb_gen.sot.nautobot_bgp import BgpSessions
 from ailb_gen.sot.nautobot_tables import (
@@ -48,7 +57,6 @@ TEMPLATES = "dcim/interface-templates"
 ASSIGNMENTS = "ipam/ip-address-to-interface"
 # Prefixes get their parents when they are stored; two requests at once do not see each other's.
 SERIAL = ("prefix", "bgp-session")
-SHOWN = 600
 
 
 class Nautobot:
@@ -74,7 +82,9 @@ class Nautobot:
         # Ids of objects without a name of ours.
         self._nameless: set[Id] = set()
         # The id of the fabric's tag; empty if there is none yet.
+        # The tag of the fabric, and those of others.
         self._tag: Id = ""
+        self._other_tags: frozenset[Id] = frozenset()
 
     def __repr__(self) -> str:
         return f"Nautobot({self._api.base_url!r})"
@@ -109,7 +119,9 @@ class Nautobot:
         needed = _needed(asked) - self._were_read
         rows: dict[str, list[Row]] = {}
         self._learn_site(scope)
-        self._tag = next((row["id"] for row in self._rows("extras/tags", {"name": fabric_tag(scope.fabric)})), "")
+        tags = {row["name"]: row["id"] for row in self._rows("extras/tags", {"name__isw": f"{TAG}-"})}
+        self._tag = tags.pop(fabric_tag(scope.fabric), "")
+        self._other_tags = frozenset(tags.values())
         for kind in (kind for kind in KINDS if kind in asked or kind in needed):
             if kind != "bgp-session":
                 rows[kind] = list(self._fetch(kind, scope))
@@ -186,10 +198,11 @@ class Nautobot:
         if kind == "device-type":
             fields["ports"] = tuple(sorted(templates.get(row["id"], ())))
         if kind in MARKED:
-            owned = row["custom_fields"].get(FABRIC_FIELD) == scope.fabric
+            owned, others = row["custom_fields"].get(FABRIC_FIELD) == scope.fabric, False
         else:
-            owned = bool(self._tag) and any(one["id"] == self._tag for one in row.get("tags", ()))
-        return Stored(SourceRecord(kind, self._names.refs[row["id"]].key, fields), row["id"], owned)
+            tags = {one["id"] for one in row.get("tags", ())}
+            owned, others = self._tag in tags, not self._other_tags.isdisjoint(tags)
+        return Stored(SourceRecord(kind, self._names.refs[row["id"]].key, fields), row["id"], owned, others)
 
     def _templates(self, types: Sequence[Row]) -> Mapping[Id, list[tuple[str, str]]]:
         """Return the ports of device types by the type's id: name and type of each."""
@@ -384,16 +397,16 @@ def _body(kind: str, values: Mapping[str, Value], ids: Ids) -> Row:
 
 @contextmanager
 def _naming(refs: Sequence[Ref]) -> Iterator[None]:
-    """Name the first object that a bulk request could not create: the answer has an item for each."""
+    """Name the objects that a bulk request could not create: the answer has an item for each."""
     from ailb_gen.sot.http import RefusedError
 
     try:
         yield
     except RefusedError as error:
         items = error.body if isinstance(error.body, list) and len(error.body) == len(refs) else []
-        wrong = [(ref, item) for ref, item in zip(refs, items, strict=False) if item]
-        if not wrong:
+        reasons: dict[Ref, object] = {ref: item for ref, item in zip(refs, items, strict=False) if item}
+        if not reasons and len(refs) == 1:
+            reasons = {refs[0]: error.body}
+        if not reasons:
             raise
-        text = "".join(one if one.isprintable() else "?" for one in json.dumps(wrong[0][1]))[:SHOWN]
-        more = f" ({len(wrong) - 1} more objects of this request, too)" * (len(wrong) > 1)
-        raise SourceError(f"{wrong[0][0]}: Nautobot refuses it: {text}{more}") from error
+        raise refused(Nautobot.name, reasons) from error

@@ -208,8 +208,15 @@ def _vlan_of(row: Row, names: KnownNames) -> Key | None:
 
 
 def _cable_of(row: Row, names: KnownNames) -> Key | None:
+    """Return the key of a cable with an interface at an end; another end has only its kind, as `another frontport`."""
     ends = _ends(row, names)
-    return cable_key(*ends[0].key, *ends[1].key) if len(ends) == 2 else None
+    if len(ends) == 2:
+        return cable_key(*ends[0].key, *ends[1].key)
+    kinds = [row[f"termination_{side}_type"] for side in "ab" if row[f"termination_{side}_id"] not in names.refs]
+    if not ends or not kinds or not kinds[0]:
+        return None
+    device, port = ends[0].key
+    return cable_key(device, port, "another", kinds[0].rpartition(".")[2])
 
 
 ACTIVE = {"status": {"name": "Active"}}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
 from ailb_gen.errors import UsageError
@@ -19,9 +19,10 @@ from ailb_gen.sot.dialect import (
     SourceScope,
     Stored,
     fabric_tag,
+    refused,
 )
-from ailb_gen.sot.netbox_fields import ApiField, Row, slug
-from ailb_gen.sot.netbox_tables import ENDPOINTS, MARKED, TEMPLATES, UNTAGGED
+from ailb_gen.sot.netbox_fields import ApiField, Row, tag_slug
+from ailb_gen.sot.netbox_tables import ENDPOINTS, MARKED, SLUGGED, TEMPLATES, UNTAGGED
 from ailb_gen.sot.records import KINDS, Id, Key, Ref, SourceRecord, Value
 
 if TYPE_CHECKING:
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 PAGE = 1000
 # Requests at once.
 CONNECTIONS = 8
-# How much of a refusal is shown, in characters.
-SHOWN = 400
 
 
 class NetBox:
@@ -56,6 +55,8 @@ class NetBox:
         # The neutral names of objects whose nested form does not say all of them.
         self._vlans: dict[Id, Ref] = {}
         self._macs: list[tuple[Id, Key]] = []
+        # Slugs in use, by kind.
+        self._slugs: set[tuple[str, str]] = set()
 
     def __repr__(self) -> str:
         return f"NetBox({self._api.base_url!r})"
@@ -83,7 +84,7 @@ class NetBox:
         known = self.kinds()
         site = next((row["id"] for row in self._rows("dcim/sites", {"name": scope.site, "fields": "id"})), 0)
         # A tag that does not exist is an error to NetBox.
-        ours = slug(fabric_tag(scope.fabric))
+        ours = tag_slug(fabric_tag(scope.fabric))
         tags = [{"tag": ours}] if any(self._rows("extras/tags", {"slug": ours, "fields": "id"})) else []
         if "mac-address" in kinds and "interface" not in kinds:
             raise ValueError("MAC addresses are read with the interfaces that have them")
@@ -94,7 +95,7 @@ class NetBox:
 
     def _read(self, kind: str, scope: SourceScope, queries: Sequence[Row]) -> Iterator[Stored]:
         place = ENDPOINTS[kind]
-        fields = place.api + (",mac_addresses" if kind == "interface" else "")
+        fields = place.api + (",mac_addresses" if kind == "interface" else ",slug" if kind in SLUGGED else "")
         macs: list[tuple[Id, Key]] = []
         templates = self._templates(scope) if kind == "device-type" else {}
         known: set[Id] = set()
@@ -109,7 +110,9 @@ class NetBox:
             record = SourceRecord(kind, key, values)
             if kind == "vlan":
                 self._vlans[row["id"]] = record.ref
-            yield Stored(record, row["id"], _owned(kind, row, scope))
+            if kind in SLUGGED:
+                self._slugs.add((kind, row["slug"]))
+            yield Stored(record, row["id"], _owned(kind, row, scope), _others(row, scope))
         if kind == "interface":
             self._macs = macs
         if kind == "mac-address":
@@ -148,6 +151,8 @@ class NetBox:
         for record in records:
             values = {name: value for name, value in record.fields.items() if name not in late}
             body = {**ENDPOINTS[kind].body(record.key, ids), **_body(kind, values, ids)}
+            if kind in SLUGGED:
+                body["slug"] = self._free_slug(kind, body["slug"])
             bodies.append({**body, **self._owning(kind, ids, scope, (), body)})
         path = ENDPOINTS[kind].path
         # The answer has the fields of the request and no more: rendering them all takes as long as storing them.
@@ -161,6 +166,11 @@ class NetBox:
         if kind == "vlan":
             self._vlans |= {number: record.ref for number, record in zip(made, records, strict=True)}
         return made
+
+    def _free_slug(self, kind: str, wanted: str) -> str:
+        """Return a slug that no other object has: a role `Server` there has that of ours."""
+        names = chain([wanted], (f"{wanted[:90]}-{number}" for number in count(2)))
+        return next(one for one in names if (kind, one) not in self._slugs)
 
     def _owning(self, kind: str, ids: Ids, scope: SourceScope, tags: Sequence[Id], fields: Row) -> Row:
         """Return what makes an object ours: its tags, with those that it has already, or a custom field."""
@@ -239,13 +249,22 @@ def _owned(kind: str, row: Row, scope: SourceScope) -> bool:
     """Return whether an object is the fabric's: the tags of a context are slugs, those of others objects."""
     if kind in MARKED:
         return bool(row["custom_fields"].get(FABRIC_FIELD) == scope.fabric)
-    ours = slug(fabric_tag(scope.fabric))
-    return any(ours in (tag if isinstance(tag, str) else tag["slug"],) for tag in row.get("tags", ()))
+    return tag_slug(fabric_tag(scope.fabric)) in _tag_slugs(row)
+
+
+def _tag_slugs(row: Row) -> list[str]:
+    return [tag if isinstance(tag, str) else tag["slug"] for tag in row.get("tags", ())]
+
+
+def _others(row: Row, scope: SourceScope) -> bool:
+    """Return whether an object is another fabric's."""
+    ours = tag_slug(fabric_tag(scope.fabric))
+    return any(one.startswith(f"{TAG}-") and one != ours for one in _tag_slugs(row))
 
 
 @contextmanager
 def _naming(refs: Sequence[Ref], ids: Sequence[Id] = ()) -> Iterator[None]:
-    """Name the first object that a bulk request could not write: the answer counts them from 0, or has their ids."""
+    """Name the objects that a bulk request could not write: the answer counts them from 0, or has their ids."""
     from ailb_gen.sot.http import RefusedError
 
     try:
@@ -253,13 +272,14 @@ def _naming(refs: Sequence[Ref], ids: Sequence[Id] = ()) -> Iterator[None]:
     except RefusedError as error:
         found = error.body.get("errors") if isinstance(error.body, dict) else None
         errors = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
-        first = errors[0] if errors else {}
-        place = first.get("index", ids.index(first["id"]) if first.get("id") in ids else None)
-        if not isinstance(place, int) or not 0 <= place < len(refs):
+        reasons = {}
+        for one in errors:
+            place = one.get("index", ids.index(one["id"]) if one.get("id") in ids else None)
+            if isinstance(place, int) and 0 <= place < len(refs):
+                reasons[refs[place]] = one.get("errors")
+        if not reasons:
             raise
-        text = "".join(one if one.isprintable() else "?" for one in json.dumps(first.get("errors")))[:SHOWN]
-        more = f" ({len(errors) - 1} more objects of this request, too)" if len(errors) > 1 else ""
-        raise SourceError(f"{refs[place]}: NetBox refuses it: {text}{more}") from error
+        raise refused(NetBox.name, reasons) from error
 
 
 def _body(kind: str, values: Mapping[str, Value], ids: Ids) -> Row:

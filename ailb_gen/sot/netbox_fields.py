@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
+from zlib import crc32
 
 from ailb_gen.sot.dialect import COLOR_FIELD, Ids
 from ailb_gen.sot.records import Key, Ref, Value
@@ -26,8 +27,19 @@ INTERFACE = CONTENT_TYPES["interface"]
 
 
 def slug(name: str) -> str:
-    """Return the slug of a name, as NetBox's forms make it."""
-    return re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "-", name, flags=re.ASCII)).strip("-").lower()[:100]
+    """Return the slug of a name, as NetBox's forms make it; a name without any ASCII letter gets its checksum."""
+    text = re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "-", name, flags=re.ASCII)).strip("-").lower()[:100]
+    return text or _checksum(name)
+
+
+def tag_slug(name: str) -> str:
+    """Return the slug of a tag; names that differ by a dot or in capitals have different ones."""
+    text = slug(name)
+    return text if text == name else f"{text[:90]}-{_checksum(name)}"
+
+
+def _checksum(name: str) -> str:
+    return f"{crc32(name.encode()):08x}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from ailb_gen.sot.netbox_fields import (
     read_primary_mac,
     ref_field,
     slug,
+    tag_slug,
     write_cable_color,
     write_ends,
     write_primary,
@@ -70,10 +71,12 @@ def _tag_names(scope: SourceScope, site: Id) -> Sequence[Row]:
 
 
 def _cable_of(row: Row) -> Key | None:
-    """Return the key of a cable with an interface at either end and no more."""
-    ends = read_ends(row)
-    plain = len(ends) == 2 == len(row["a_terminations"]) + len(row["b_terminations"])
-    return cable_key(*ends[0].key, *ends[1].key) if plain else None
+    """Return the key of a cable with an interface at an end: two ends, whatever they are."""
+    ends = [end["object"] for end in (*row["a_terminations"], *row["b_terminations"])]
+    if not read_ends(row) or len(ends) < 2:
+        return None
+    names = [((end.get("device") or {}).get("name") or "", end.get("name") or end["display"]) for end in ends]
+    return cable_key(*names[0], *names[-1])
 
 
 def _vlan_of(row: Row) -> Key:
@@ -82,7 +85,11 @@ def _vlan_of(row: Row) -> Key:
 
 ENDPOINTS: dict[str, NetBoxEndpoint] = {
     "tag": NetBoxEndpoint(
-        "extras/tags", {"description": DESCRIPTION, "color": plain_field("color")}, _tag_names, tagged=False
+        "extras/tags",
+        {"description": DESCRIPTION, "color": plain_field("color")},
+        _tag_names,
+        tagged=False,
+        body=lambda key, ids: {"name": key[0], "slug": tag_slug(key[0])},
     ),
     "custom-field": NetBoxEndpoint(
         "extras/custom-fields",
@@ -249,8 +256,8 @@ ENDPOINTS: dict[str, NetBoxEndpoint] = {
             # The tags of a context are those of the devices that it holds for.
             "tag": ApiField(
                 ("tags",),
-                lambda row: Ref("tag", (row["tags"][0],)) if len(row["tags"]) == 1 else None,
-                lambda value, ids: {"tags": [slug(value.key[0])]} if isinstance(value, Ref) else {},
+                lambda row: Ref("tag", (row["name"],)) if row["tags"] == [tag_slug(row["name"])] else None,
+                lambda value, ids: {"tags": [tag_slug(value.key[0])]} if isinstance(value, Ref) else {},
             ),
         },
         lambda scope, site: ({"name": fabric_tag(scope.fabric)},),
@@ -261,4 +268,6 @@ ENDPOINTS: dict[str, NetBoxEndpoint] = {
 UNTAGGED = ("tag", "custom-field", "config-context")
 # What a fabric has a hundred thousand of has its fabric in a custom field: two tags double the time that NetBox needs.
 MARKED = ("interface",)
+# No two have the same slug.
+SLUGGED = ("site", "manufacturer", "device-role", "device-type", "platform", "rir", "vlan-group")
 TEMPLATES = "dcim/interface-templates"

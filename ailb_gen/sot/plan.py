@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from ailb_gen.sot.dialect import RecordChange, Stored
 from ailb_gen.sot.records import KINDS, ORDER, Ref, SourceRecord, Value
@@ -29,7 +31,7 @@ class SourcePlan:
     """What a push writes, in the order of KINDS and names.
 
     `leftovers` are owned and not desired; they are in `deletes` where deletes were asked for. `unchanged` counts by
-    kind, `unsupported` those that the service has no place for.
+    kind, `unsupported` those that the service has no place for. `blocked` are conflicts and what waits for them.
     """
 
     creates: tuple[SourceRecord, ...]
@@ -39,6 +41,7 @@ class SourcePlan:
     conflicts: tuple[Conflict, ...]
     unchanged: Mapping[str, int]
     unsupported: Mapping[str, int]
+    blocked: frozenset[Ref] = frozenset()
 
     @property
     def writes(self) -> int:
@@ -57,6 +60,17 @@ class SourcePlan:
         return {kind: {name: row[kind] for name, row in rows.items()} for kind in kinds}
 
 
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A write that the service did not take: a create of a record or an update, and why."""
+
+    of: type[SourceRecord | RecordChange]
+    reason: str
+
+
+NO_REFUSALS: Mapping[Ref, Refusal] = MappingProxyType({})
+
+
 def compare(
     desired: Iterable[SourceRecord],
     stored: Iterable[Stored],
@@ -64,10 +78,14 @@ def compare(
     *,
     delete: bool = False,
     adopt: bool = False,
+    refused: Mapping[Ref, Refusal] = NO_REFUSALS,
 ) -> SourcePlan:
-    """Compare desired records with the stored ones; `kinds` are those that the service can hold, with their fields."""
+    """Compare desired records with the stored ones; `kinds` are those that the service can hold, with their fields.
+
+    What the service `refused` is not tried again.
+    """
     records = sorted(desired, key=lambda record: record.sort_key)
-    return _Comparison(records, list(stored), kinds, delete, adopt).plan()
+    return _Comparison(records, list(stored), kinds, delete, adopt, refused).plan()
 
 
 class _Comparison:
@@ -80,15 +98,16 @@ class _Comparison:
         kinds: Mapping[str, frozenset[str]],
         delete: bool,
         adopt: bool,
+        refused: Mapping[Ref, Refusal],
     ) -> None:
         self.desired = [_supported(record, kinds[record.kind]) for record in desired if record.kind in kinds]
         self.unsupported = Counter(record.kind for record in desired if record.kind not in kinds)
-        self.delete, self.adopt = delete, adopt
+        self.delete, self.adopt, self.refused = delete, adopt, refused
         self.by_ref: dict[Ref, list[Stored]] = defaultdict(list)
         for one in stored:
             self.by_ref[one.record.ref].append(one)
         refs = {record.ref for record in self.desired}
-        owned = (one for one in stored if one.owned and not KINDS[one.record.kind].shared)
+        owned = (one for one in stored if one.owned and not one.others and not KINDS[one.record.kind].shared)
         self.leftovers = sorted((one for one in owned if one.record.ref not in refs), key=_delete_key)
         self.occupied = self._occupied(stored)
         # What cannot be used, with the conflict that it waits for.
@@ -105,7 +124,11 @@ class _Comparison:
                 self.waiting[cause] += 1
                 continue
             result = self._result(record)
-            if isinstance(result, SourceRecord):
+            if (refusal := self.refused.get(record.ref)) and isinstance(result, refusal.of):
+                self.conflicts[record.ref] = f"the service refuses it: {refusal.reason}", "correct it there"
+                if refusal.of is SourceRecord:
+                    self.blocked[record.ref] = record.ref
+            elif isinstance(result, SourceRecord):
                 creates.append(result)
             elif isinstance(result, RecordChange):
                 updates.append(result)
@@ -115,8 +138,10 @@ class _Comparison:
                 continue
             else:
                 unchanged[record.kind] += 1
-            if KINDS[record.kind].inside == "" and not isinstance(result, tuple):
+            # Whose port it is that two devices of one name have nobody knows.
+            if KINDS[record.kind].inside == "" and len(self.by_ref[record.ref]) < 2:
                 self.usable.add(record.ref)
+        updates = list(self._without_blocked(updates, unchanged))
         conflicts = [Conflict(ref, *text, self.waiting[ref]) for ref, text in self.conflicts.items()]
         deletes = self.leftovers if self.delete else ()
         return SourcePlan(
@@ -127,7 +152,18 @@ class _Comparison:
             tuple(conflicts),
             unchanged,
             self.unsupported,
+            frozenset(self.blocked),
         )
+
+    def _without_blocked(self, updates: Iterable[RecordChange], unchanged: Counter[str]) -> Iterator[RecordChange]:
+        """Leave out late references to what is blocked, which nobody knew yet; count what has no change then."""
+        for change in updates:
+            late = KINDS[change.stored.record.kind].late
+            fields = {key: one for key, one in change.fields.items() if key not in late or one not in self.blocked}
+            if fields or change.adopt:
+                yield replace(change, fields=fields)
+            else:
+                unchanged[change.stored.record.kind] += 1
 
     def _waits_for(self, record: SourceRecord) -> Ref | None:
         """Return the conflict that keeps a record from being written: one of what it refers to."""
@@ -178,7 +214,18 @@ class _Comparison:
 def differences(record: SourceRecord, stored: Stored) -> dict[str, Value]:
     """Return the fields of a record that have other values in the service."""
     there = stored.record.fields
-    return {name: value for name, value in record.fields.items() if there.get(name) != value}
+    wanted = dict(record.fields)
+    if "context" in wanted:
+        wanted["context"] = _merged(wanted["context"], there.get("context"))
+    return {name: value for name, value in wanted.items() if there.get(name) != value}
+
+
+def _merged(context: Value, there: Value) -> Value:
+    """Return a context with the keys that others gave it in the service."""
+    theirs = json.loads(there) if isinstance(there, str) and there else None
+    if not isinstance(theirs, dict) or not isinstance(context, str):
+        return context
+    return json.dumps(theirs | json.loads(context), sort_keys=True, ensure_ascii=False)
 
 
 def _supported(record: SourceRecord, names: frozenset[str]) -> SourceRecord:

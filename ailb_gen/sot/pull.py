@@ -101,6 +101,7 @@ class PulledServer:
     stripe: int
     kind: str
     management: str
+    management_mac: str
     nics: Mapping[int, PulledNic]
     stripes: Mapping[int, int]
     surplus: tuple[SitePort, ...] = ()
@@ -208,9 +209,9 @@ def server_of(site: Site, known: KnownDevice, name: str, checked: PullCheck) -> 
         for number, port in sorted(by_number.items())
     }
     what = f"device {shown(name)}"
-    return PulledServer(
-        checked.text(NAME, name, what), stripe, kind, _management(site, name, checked), nics, stripes, tuple(surplus)
-    )
+    management = _management(site, name, checked)
+    mac = _management_mac(site, name, design.management_mac if design else "", checked)
+    return PulledServer(checked.text(NAME, name, what), stripe, kind, management, mac, nics, stripes, tuple(surplus))
 
 
 def _stripe(stripes: Mapping[int, int], said: object, design: DesignServer | None, known: KnownDevice) -> int:
@@ -240,6 +241,15 @@ def _management(site: Site, name: str, checked: PullCheck) -> str:
     """Return the primary IPv4 address of a device with its prefix length, or no text; the intent has no IPv6 there."""
     address = site.field(name, "primary_ip")
     return "" if ":" in address else address and checked.text(ADDRESS, address, f"primary address of {shown(name)}")
+
+
+def _management_mac(site: Site, name: str, known: str, checked: PullCheck) -> str:
+    """Return the MAC address of the only management port that has one, else what the intent knows."""
+    ports = [
+        SitePort(name, port) for port, row in site.ports.get(name, {}).items() if row.record.fields.get("management")
+    ]
+    macs = [(port, site.macs[port][0]) for port in ports if site.macs.get(port)]
+    return checked.text(MAC, macs[0][1], f"MAC address of {macs[0][0]}") if len(macs) == 1 else known
 
 
 class BuiltCable(NamedTuple):
@@ -309,11 +319,14 @@ def _speed(site: Site, port: SitePort) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Pulled:
-    """What was pulled: the servers, in the order of their rows, the cables, and the management address by switch."""
+    """What was pulled: the servers, in the order of their rows, the cables, and the management port by switch.
+
+    The port: its address, its MAC, and the serial number of the chassis, which only the intent knows.
+    """
 
     servers: tuple[PulledServer, ...]
     cables: tuple[BuiltCable, ...]
-    management: Mapping[str, str]
+    management: Mapping[str, tuple[str, str, str]]
 
     def files(self, known: KnownDevice) -> dict[str, bytes]:
         """Return the contents of the files by name."""
@@ -322,7 +335,7 @@ class Pulled:
             SWITCHES: _csv(
                 SWITCH_COLUMNS,
                 (
-                    (one.name, one.role, self.management[one.name])
+                    (one.name, one.role, *self.management[one.name])
                     for one in known.design.switches
                     if one.name in self.management
                 ),
@@ -338,7 +351,15 @@ def pull(site: Site, known: KnownDevice) -> Pulled:
         (server_of(site, known, name, checked) for name in members(site, known)),
         key=lambda server: (server.stripe, natural(server.name), server.name),
     )
-    management = {name: _management(site, name, checked) for name in known.switches if name in site.devices}
+    management = {
+        name: (
+            _management(site, name, checked),
+            _management_mac(site, name, switch.management.mac if switch.management else "", checked),
+            switch.management.serial if switch.management else "",
+        )
+        for name, switch in known.switches.items()
+        if name in site.devices
+    }
     checked.stop()
     return Pulled(tuple(servers), tuple(cables_of(site, known, servers)), management)
 
@@ -356,7 +377,7 @@ def _servers_csv(servers: Sequence[PulledServer], known: KnownDevice) -> bytes:
     rows: list[dict[str, object]] = []
     for server in servers:
         row: dict[str, object] = {"name": server.name, "stripe": server.stripe or "", "kind": server.kind}
-        row["management"] = server.management
+        row |= {"management": server.management, "management_mac": server.management_mac}
         for number, nic in server.nics.items():
             row[f"mac{number}"], row[f"port{number}"] = nic.mac, _own_port(server, number, nic, known)
             if nic.rdma != known.rdma_name(server.kind, number):

@@ -10,8 +10,8 @@ from itertools import islice
 from typing import TypeVar
 
 from ailb_gen.progress import Advance, Progress, quiet
-from ailb_gen.sot.dialect import Dialect, RecordChange, SourceError, SourceScope, Stored
-from ailb_gen.sot.plan import SourcePlan, compare
+from ailb_gen.sot.dialect import Dialect, RecordChange, RecordsRefusedError, SourceError, SourceScope, Stored
+from ailb_gen.sot.plan import Refusal, SourcePlan, compare
 from ailb_gen.sot.records import KINDS, Id, Ref, SourceRecord, Value
 
 Item = TypeVar("Item")
@@ -22,11 +22,13 @@ BATCH, PORTS = 100, 4
 REQUESTS = 8
 # Cables occupy ports, so they go before others come; everything else goes when nothing refers to it any more.
 FIRST_DELETED = ("cable",)
+# What says whose an object is; without it nothing is written.
+OWNING = ("tag", "custom-field")
 
 
 @dataclass(slots=True)
 class SourceOfTruth:
-    """A service with what is pushed to it; `stored` is what it had when it was last read."""
+    """A service with what is pushed to it; `stored` is what it had when it was last read, `refused` what it refuses."""
 
     dialect: Dialect
     desired: Sequence[SourceRecord]
@@ -34,6 +36,7 @@ class SourceOfTruth:
     delete: bool = False
     adopt: bool = False
     stored: list[Stored] = field(default_factory=list)
+    refused: dict[Ref, Refusal] = field(default_factory=dict)
 
     def plan(self) -> SourcePlan:
         """Read the service and compare. Raises SourceError."""
@@ -42,14 +45,16 @@ class SourceOfTruth:
 
     def compare(self) -> SourcePlan:
         """Compare with what was read last."""
-        return compare(self.desired, self.stored, self.dialect.kinds(), delete=self.delete, adopt=self.adopt)
+        kinds = self.dialect.kinds()
+        return compare(self.desired, self.stored, kinds, delete=self.delete, adopt=self.adopt, refused=self.refused)
 
 
 def push(source: SourceOfTruth, plan: SourcePlan, progress: Progress = quiet) -> Counter[str]:
     """Carry out a plan; return the objects written, by kind.
 
-    After an error everything is read and compared again, as long as each time less is left. Raises SourceError with
-    the first error that stays; the next push goes on with the rest.
+    Records that the service refuses are conflicts, in `source.refused`; the others are written. After another error
+    everything is read and compared again, as long as each time less is left. Raises SourceError with the first error
+    that stays; the next push goes on with the rest.
     """
     written: Counter[str] = Counter()
     with progress("pushing", plan.writes) as advance:
@@ -59,7 +64,10 @@ def push(source: SourceOfTruth, plan: SourcePlan, progress: Progress = quiet) ->
                 break
             except SourceError as error:
                 left = source.plan()
-                if left.writes >= plan.writes:
+                # Another push may have made meanwhile what was refused.
+                stays = {conflict.ref for conflict in left.conflicts}
+                source.refused = {ref: why for ref, why in source.refused.items() if ref in stays}
+                if left.writes >= plan.writes or any(ref.kind in OWNING for ref in source.refused):
                     raise SourceError(f"{error}\n{left.writes:,} objects are left; push again to go on") from error
                 plan = left
     return written
@@ -82,9 +90,8 @@ class _Carrying:
 
     def run(self) -> None:
         """Write everything."""
-        late: list[RecordChange] = []
         self._delete([one for one in self.plan.deletes if one.record.kind in FIRST_DELETED])
-        self._release()
+        late = self._release()
         creates, updates = list(self.plan.creates), list(self.plan.updates)
         made: set[Ref] = set()
         for kind in KINDS:
@@ -114,8 +121,13 @@ class _Carrying:
             RecordChange(found[record.ref], record.fields, adopt=True) for record in new if record.ref in found
         ]
 
-    def _release(self) -> None:
-        """Take back late references to what moves to another object: a service refuses to move it otherwise."""
+    def _release(self) -> list[RecordChange]:
+        """Take back late references to what moves to another object: a service refuses to move it otherwise.
+
+        Return the changes that set again those that the design wants.
+        """
+        wanted = {record.ref: record.fields for record in self.source.desired}
+        again: list[RecordChange] = []
         moving = {change.stored.record.ref for change in self.plan.updates if "interface" in change.fields}
         for kind, row in KINDS.items():
             holders = [
@@ -126,6 +138,11 @@ class _Carrying:
                 if one.record.fields.get(name) in moving
             ]
             self._update(kind, holders, count=False)
+            for change in holders:
+                now, then = change.stored.record.fields, wanted.get(change.stored.record.ref, {})
+                fields = {name: now[name] for name in change.fields if then.get(name) == now[name]}
+                again += [RecordChange(change.stored, fields)] if fields else []
+        return again
 
     def _late(self, kind: str, new: Sequence[SourceRecord], changed: Sequence[RecordChange]) -> Iterator[RecordChange]:
         """Yield the changes of fields that refer to later kinds."""
@@ -138,9 +155,8 @@ class _Carrying:
                 yield RecordChange(change.stored, fields)
 
     def _known(self, fields: dict[str, Value]) -> dict[str, Value]:
-        """Leave out references to what is in conflict."""
-        blocked = {conflict.ref for conflict in self.plan.conflicts}
-        return {name: value for name, value in fields.items() if value not in blocked}
+        """Leave out references to what is in conflict, or waits for it."""
+        return {name: value for name, value in fields.items() if value not in self.plan.blocked}
 
     def _create(self, kind: str, records: Sequence[SourceRecord]) -> None:
         dialect, scope = self.source.dialect, self.source.scope
@@ -149,7 +165,7 @@ class _Carrying:
             for record, number in zip(batch, dialect.create(kind, batch, self.ids, scope), strict=True):
                 self.ids[record.ref] = number
 
-        self._batches(kind, records, create, weight=self._weight)
+        self._batches(kind, records, create, weight=self._weight, of=SourceRecord)
 
     def _weight(self, record: SourceRecord) -> int:
         """Return how many objects of a request a record counts for."""
@@ -173,9 +189,14 @@ class _Carrying:
         write: Callable[[Sequence[Item]], None],
         count: bool = True,
         weight: Callable[[Item], int] = lambda item: 1,
+        of: type[SourceRecord | RecordChange] = RecordChange,
     ) -> None:
-        """Write items in batches, several at once. Raises the first SourceError once those under way have ended."""
+        """Write items in batches, several at once. Raises the first SourceError once those under way have ended.
+
+        A batch with a refused record does not stop the others.
+        """
         batches = _split(items, weight)
+        refusal: RecordsRefusedError | None = None
         with ThreadPoolExecutor(REQUESTS, thread_name_prefix="source") as pool:
             running: dict[Future[None], int] = {}
             try:
@@ -183,16 +204,23 @@ class _Carrying:
                     for batch in islice(batches, REQUESTS - len(running)):
                         running[pool.submit(write, batch)] = len(batch)
                     if not running:
-                        return
+                        break
                     for one in wait(running, return_when=FIRST_COMPLETED).done:
                         size = running.pop(one)
-                        one.result()
+                        try:
+                            one.result()
+                        except RecordsRefusedError as error:
+                            refusal = refusal or error
+                            self.source.refused |= {ref: Refusal(of, why) for ref, why in error.reasons.items()}
+                            continue
                         if count:
                             self.written[kind] += size
                             self.advance(size)
             finally:
                 # What has not begun is left, also after Ctrl-C.
                 pool.shutdown(wait=True, cancel_futures=True)
+        if refusal is not None:
+            raise refusal
 
 
 def _split(items: Sequence[Item], weight: Callable[[Item], int]) -> Iterator[Sequence[Item]]:

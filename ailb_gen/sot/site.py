@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ailb_gen.progress import Progress, quiet
 from ailb_gen.sot.dialect import Dialect, SourceError, SourceScope, Stored
-from ailb_gen.sot.records import Ref, Value
+from ailb_gen.sot.records import Ref, Value, cable_ends
 from ailb_gen.wording import clean, some
 
 KINDS = ("device", "interface", "mac-address", "cable")
@@ -106,7 +106,8 @@ def read_site(dialect: Dialect, scope: SourceScope, progress: Progress = quiet) 
     ports: dict[str, dict[str, Stored]] = defaultdict(dict)
     for stored in rows["interface"]:
         ports[stored.record.key[0]][stored.record.key[1]] = stored
-    cables = tuple(map(_cable, rows["cable"]))
+    # Other cables end at a patch panel or a circuit, or at more than two ports.
+    cables = tuple(_cable(one) for one in rows["cable"] if one.record.fields["ends"] == cable_ends(one.record.key))
     owners = [SitePort(*one.record.key[:2]) for one in rows["mac-address"]]
     _check_whole(dialect.name, everything.keys(), ports, owners, cables)
     by_port: dict[SitePort, list[SiteCable]] = defaultdict(list)

@@ -4,8 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
+import typer
 
+from ailb_gen.cli import inventory
+from ailb_gen.sot.records import Ref
 from tests.conftest import SMALL, Cli
+from tests.sot.memory import Memory
 from tests.sot.stub import empty_netbox
 
 TOKEN = "nbt_key.t0ken-of-the-tests"
@@ -81,3 +85,22 @@ def test_a_token_that_is_nowhere(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
     code, _, errors = cli("inventory", "push", "netbox", "fabric.yaml", "--url", "https://netbox.example.net")
     assert (code, "keyring entry" in errors, "NETBOX_TOKEN" in errors) == (3, True, True)
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_what_the_service_refuses_is_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], as_json: bool
+) -> None:
+    memory = Memory()
+    memory.refuses = {Ref("prefix", ("fc00:1:1:1::/64",))}
+    monkeypatch.setattr(inventory, "connected", lambda service, url: memory)
+    with pytest.raises(typer.Exit) as ended:
+        inventory.push("netbox", tmp_path / "fabric.yaml", yes=True, as_json=as_json)
+    assert ended.value.exit_code == 1
+    out = capsys.readouterr().out
+    if as_json:
+        reason = '{"name": ["not here"]}'
+        assert json.loads(out)["refused"] == [{"kind": "prefix", "key": ["fc00:1:1:1::/64"], "reason": reason}]
+    else:
+        assert "Memory refuses these" in out
+        assert 'prefix fc00:1:1:1::/64: {"name": ["not here"]}' in out

@@ -1,15 +1,18 @@
 """A source of truth in memory: the dialect's Protocol with the rules that a real service has."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from threading import Lock
 
-from ailb_gen.sot.dialect import Ids, RecordChange, SourceError, SourceScope, Stored
+from ailb_gen.sot.dialect import Ids, RecordChange, SourceError, SourceScope, Stored, refused
 from ailb_gen.sot.records import KINDS, Id, Ref, SourceRecord, Value
 
 
 class Memory:
-    """Stores records by id. `writes` counts requests that write; `before` is called before each and may raise."""
+    """Stores records by id.
+
+    `writes` counts requests that write; `before` is called before each and may raise. `refuses` are never written.
+    """
 
     name = "Memory"
 
@@ -18,6 +21,7 @@ class Memory:
         self.writes = 0
         self.before: Callable[[], None] = lambda: None
         self.without = frozenset(without)
+        self.refuses: set[Ref] = set()
         self._next = count(1)
         self._lock = Lock()
 
@@ -37,6 +41,7 @@ class Memory:
         with self._lock:
             self._begin()
             assert {record.kind for record in records} == {kind}
+            self._check(record.ref for record in records)
             taken = {one.record.ref for one in self.rows.values()}
             for record in records:
                 fields = {name: value for name, value in record.fields.items() if name not in KINDS[kind].late}
@@ -53,6 +58,7 @@ class Memory:
     def update(self, kind: str, changes: Sequence[RecordChange], ids: Ids, scope: SourceScope) -> None:
         with self._lock:
             self._begin()
+            self._check(change.stored.record.ref for change in changes)
             for change in changes:
                 old = self.rows[change.stored.id]
                 self._resolve(change.fields, ids)
@@ -71,6 +77,10 @@ class Memory:
     def _begin(self) -> None:
         self.before()
         self.writes += 1
+
+    def _check(self, refs: Iterable[Ref]) -> None:
+        if wrong := [ref for ref in refs if ref in self.refuses]:
+            raise refused(self.name, {ref: {"name": ["not here"]} for ref in wrong})
 
     def _of(self, kind: str) -> list[Stored]:
         return [one for one in self.rows.values() if one.record.kind == kind]

@@ -242,6 +242,6 @@ server_kinds: {storage: {rails: [3, 1], gpus: off, nic: "st{i}"}}
     report = pull(path, store)
     assert findings(report) == []
     report.write()
-    assert (tmp_path / "servers.csv").read_text().splitlines()[2] == "nas1,1,storage,,,,,,et-0/0/17,et-0/0/17,,"
+    assert (tmp_path / "servers.csv").read_text().splitlines()[2] == "nas1,1,storage,,,,,,,et-0/0/17,et-0/0/17,,"
     generate(path, tmp_path / "build")
     assert findings(pull(path, store)) == []

@@ -189,6 +189,48 @@ def test_a_cable_that_was_moved_there_is_a_conflict(empty: Running) -> None:
     assert {tuple(sorted(_ends(cable))) for cable in rest.get("dcim/cables", site="tiny")} == set(cables)
 
 
+def test_what_the_service_refuses_is_told_and_the_rest_written(empty: Running) -> None:
+    rest = Rest(empty)
+    # Roles of this slug, and the host with another mask: NetBox takes neither twice.
+    for name in ("Leaf", "Server"):
+        rest.post("dcim/device-roles", name=name, slug=name.lower(), color="ffffff")
+    rest.post("ipam/ip-addresses", address="192.0.2.1/32")
+    one = source(empty, TINY)
+    written(one)
+    assert [str(ref) for ref in one.refused] == ["ip-address 192.0.2.1/24"]
+    assert "192.0.2.1" in next(iter(one.refused.values())).reason
+    (left,) = source(empty, TINY).plan().creates
+    assert left.ref in one.refused
+    assert {row["name"] for row in rest.get("dcim/device-roles")} == {"Leaf", "Server", "leaf", "server", "spine"}
+
+
+def test_a_cable_through_a_patch_panel_is_a_conflict(empty: Running) -> None:
+    written(source(empty, TINY))
+    rest = Rest(empty)
+    (leaf,) = rest.get("dcim/devices", name="stripe1-leaf1")
+    site, role = leaf["site"]["id"], leaf["role"]["id"]
+    panel = rest.post("dcim/devices", name="panel", site=site, role=role, device_type=leaf["device_type"]["id"])
+    rear = rest.post("dcim/rear-ports", device=panel, name="R1", type="mpo")
+    ports = [{"position": 1, "rear_port": rear, "rear_port_position": 1}]
+    front = rest.post("dcim/front-ports", device=panel, name="F1", type="mpo", rear_ports=ports)
+    cable = min(one["id"] for one in rest.get("dcim/cables", device="stripe1-leaf1"))
+    rest.patch("dcim/cables", cable, b_terminations=[{"object_type": "dcim.frontport", "object_id": front}], tags=[])
+    plan = source(empty, TINY).plan()
+    assert plan.writes == 0
+    assert re.search(r"has the cable .*panel F1", str(plan.conflicts[0]))
+
+
+def test_fabrics_whose_names_have_the_same_slug_are_apart(empty: Running) -> None:
+    written(source(empty, TINY.replace("name: tiny", "name: Hall.1")))
+    other = source(empty, TINY.replace("name: tiny", "name: hall-1"), delete=True)
+    plan = other.plan()
+    assert not plan.deletes
+    assert {conflict.ref.kind for conflict in plan.conflicts} == {"asn", "prefix", "ip-address"}
+    push(other, plan)
+    assert other.plan().writes == 0
+    assert source(empty, TINY.replace("name: tiny", "name: Hall.1"), delete=True).plan().writes == 0
+
+
 def _ends(cable: Mapping[str, Any]) -> list[str]:
     ends = [*cable["a_terminations"], *cable["b_terminations"]]
     return [f"{end['object']['device']['name']} {end['object']['name']}" for end in ends]

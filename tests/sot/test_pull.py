@@ -85,8 +85,9 @@ def test_addresses_and_macs_come_back(tmp_path: Path) -> None:
 management: {leaves: 192.0.2.11/24, spines: 192.0.2.31/24, servers: 192.0.2.101/24}
 servers:
   - {name: gpu-s1-2, stripe: 1, nics: [{mac: "a0:88:c2:01:02:01", rdma: mlx5_9}, {name: ens3, port: et-0/0/30}]}
-  - {name: gpu-s1-10, stripe: 1}
+  - {name: gpu-s1-10, stripe: 1, management_mac: "A0:88:C2:0F:01:0A"}
   - {name: gpu-s2-1, stripe: 2}
+overrides: {leaves: {stripe1-leaf1: {mac: "00:00:5e:00:53:01"}}}
 """
     text = text.replace(FILES, "")
     source = parse(text + more, "fabric.yaml", tmp_path)
@@ -95,19 +96,36 @@ servers:
     assert findings(report) == []
     report.write()
     assert (tmp_path / "servers.csv").read_text().splitlines() == [
-        "name,stripe,kind,management,mac0,mac1,port0,port1,rdma0,nic1",
-        "gpu-s1-2,1,,192.0.2.101/24,a0:88:c2:01:02:01,,et-0/0/16,et-0/0/30,mlx5_9,ens3",
-        "gpu-s1-10,1,,192.0.2.102/24,,,et-0/0/17,et-0/0/17,,",
-        "gpu-s2-1,2,,192.0.2.103/24,,,et-0/0/16,et-0/0/16,,",
+        "name,stripe,kind,management,management_mac,mac0,mac1,port0,port1,rdma0,nic1",
+        "gpu-s1-2,1,,192.0.2.101/24,,a0:88:c2:01:02:01,,et-0/0/16,et-0/0/30,mlx5_9,ens3",
+        "gpu-s1-10,1,,192.0.2.102/24,a0:88:c2:0f:01:0a,,,et-0/0/17,et-0/0/17,,",
+        "gpu-s2-1,2,,192.0.2.103/24,,,,et-0/0/16,et-0/0/16,,",
     ]
     assert (tmp_path / "switches.csv").read_text().splitlines()[:2] == [
-        "name,role,management",
-        "stripe1-leaf1,leaf,192.0.2.11/24",
+        "name,role,management,mac,serial",
+        "stripe1-leaf1,leaf,192.0.2.11/24,00:00:5e:00:53:01,",
     ]
     (tmp_path / "source.yaml").write_text(text + more, encoding="utf-8")
     generate(tmp_path / "source.yaml", tmp_path / "before")
     generate(tmp_path / "fabric.yaml", tmp_path / "after")
     assert tree(tmp_path / "after") == tree(tmp_path / "before")
+
+
+def test_what_only_the_intent_knows_of_management_ports_stays(tmp_path: Path) -> None:
+    (tmp_path / "fabric.yaml").write_text(with_files("lab"), encoding="utf-8")
+    text = with_files("lab").replace("servers: {csv: servers.csv}\n", "servers: 1\n").replace(FILES, "")
+    text += "management: {leaves: 192.0.2.11/24, spines: 192.0.2.31/24, servers: 192.0.2.101/24}\n"
+    store = store_of(parse(text, "fabric.yaml", tmp_path))
+    pull(tmp_path / "fabric.yaml", store).write()
+    for name in ("switches.csv", "servers.csv"):
+        lines = (tmp_path / name).read_text().splitlines()
+        cells = dict(zip(lines[0].split(","), lines[1].split(","), strict=True))
+        switch = {"mac": "00:00:5e:00:53:01", "serial": "AB1"}
+        own = switch if name == "switches.csv" else {"management_mac": "00:00:5e:00:53:02"}
+        assert cells | dict.fromkeys(own, "") == cells
+        lines[1] = ",".join((cells | own).values())
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+    assert changed(pull(tmp_path / "fabric.yaml", store)) == []
 
 
 def test_parallel_links_keep_their_numbers(tmp_path: Path) -> None:
@@ -152,7 +170,7 @@ def test_a_new_server_gets_its_row(lab: Path, store: Store) -> None:
     }
     assert report.report.passed
     report.write()
-    assert (lab.parent / "servers.csv").read_text().splitlines()[3] == "gpu-new,2,,,,,et-0/0/33,et-0/0/33,ens7,ens6"
+    assert (lab.parent / "servers.csv").read_text().splitlines()[3] == "gpu-new,2,,,,,,et-0/0/33,et-0/0/33,ens7,ens6"
     generate(lab, lab.parent / "build")
     assert findings(pull(lab, store)) == []
 

@@ -138,7 +138,7 @@ def test_hostile_names_never_leave_their_field(clean: Running, tmp_path: Path) -
 def test_a_token_without_rights_is_an_error(clean: Running, tmp_path: Path) -> None:
     pushed(clean, "lab")
     fabric = put(tmp_path, "lab")
-    with pytest.raises(SourceError, match=r"403 Forbidden: the token lacks the permission"):
+    with pytest.raises(SourceError, match=r"403 Forbidden: the token is not accepted, lacks the permission"):
         pull(fabric, NetBox(clean.url, clean.tokens["no-rights"]))
     assert [path.name for path in tmp_path.iterdir()] == ["fabric.yaml"]
 

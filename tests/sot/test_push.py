@@ -1,12 +1,13 @@
 """Pushes into a source of truth in memory: order, batches, idempotence, interruptions."""
 
+import json
 from collections import Counter
 
 import pytest
 
 from ailb_gen.api.generate import compute_design
 from ailb_gen.sot.desired import desired, options_of, scope_of
-from ailb_gen.sot.dialect import SourceError
+from ailb_gen.sot.dialect import SourceError, Stored
 from ailb_gen.sot.push import SourceOfTruth, push
 from ailb_gen.sot.records import Ref, SourceRecord
 from tests.conftest import SMALL, intent_of
@@ -89,6 +90,60 @@ def test_trouble_that_stays_is_told_with_what_is_left() -> None:
         push(one, plan)
 
 
+def test_what_the_service_refuses_is_told_and_the_rest_written() -> None:
+    memory = Memory()
+    port = Ref("interface", ("stripe1-leaf1", "et-0/0/0"))
+    memory.refuses = {port, Ref("prefix", ("fc00:1:1:1::/64",))}
+    one = source(memory)
+    push(one, one.plan())
+    assert set(one.refused) == memory.refuses
+    left = source(memory).plan()
+    # The port and its cable, and the prefix.
+    assert [record.kind for record in left.creates] == ["interface", "prefix", "cable"]
+    conflicts = one.compare().conflicts
+    assert {(conflict.ref, conflict.waiting) for conflict in conflicts} == {
+        (ref, int(ref == port)) for ref in one.refused
+    }
+    assert 'the service refuses it: {"name": ["not here"]}; correct it there' in str(conflicts[0])
+    memory.refuses = set()
+    pushed(memory)
+
+
+def test_a_refused_update_is_told_and_what_refers_to_it_written() -> None:
+    memory = Memory()
+    pushed(memory)
+    longer = SMALL.replace("servers: 2", "servers: 3")
+    memory.refuses = {Ref("vlan", ("small-stripe1", "2"))}
+    for number, stored in list(memory.rows.items()):
+        if stored.record.ref in memory.refuses:
+            record = SourceRecord("vlan", stored.record.key, {**stored.record.fields, "description": "theirs"})
+            memory.rows[number] = Stored(record, number, True)
+    one = source(memory, longer)
+    push(one, one.plan())
+    assert set(one.refused) == memory.refuses
+    assert one.plan().writes == 0
+    assert source(memory, longer).plan().writes == 1
+
+
+def test_nothing_is_written_without_the_tag_that_says_whose_it_is() -> None:
+    memory = Memory()
+    memory.refuses = {Ref("tag", ("ailb-gen-small",))}
+    one = source(memory)
+    with pytest.raises(SourceError, match="tag ailb-gen-small: Memory refuses it"):
+        push(one, one.plan())
+    assert {stored.record.kind for stored in memory.rows.values()} <= {"tag"}
+
+
+def test_what_another_push_made_meanwhile_is_not_refused() -> None:
+    memory = Memory()
+    first = source(memory)
+    plan = first.plan()
+    pushed(memory)
+    memory.refuses = {record.ref for record in plan.creates}
+    push(first, plan)
+    assert not first.refused
+
+
 def test_ports_that_came_with_a_device_are_updated() -> None:
     memory = Memory()
     pushed(memory, PLATFORM)
@@ -132,3 +187,65 @@ def test_what_the_service_has_no_place_for_is_left_out() -> None:
     memory = Memory(without=["bgp-session"])
     pushed(memory, SMALL + "bgp: {neighbors: static}\n")
     assert "bgp-session" not in {one.record.kind for one in memory.rows.values()}
+
+
+def test_keys_of_others_in_a_context_stay() -> None:
+    memory = Memory()
+    pushed(memory)
+    number, one = next((n, one) for n, one in memory.rows.items() if one.record.key == ("spine1",))
+    context = json.loads(str(one.record.fields["context"])) | {"theirs": 1}
+    text = json.dumps(context, sort_keys=True)
+    memory.rows[number] = Stored(
+        SourceRecord("device", one.record.key, {**one.record.fields, "context": text}), number, True
+    )
+    assert not pushed(memory)
+    pushed(memory, SMALL + "asn: {spines: 64950-64999}\n")
+    now = json.loads(str(memory.rows[number].record.fields["context"]))
+    assert (now["theirs"], now["ailb"] != context["ailb"]) == (1, True)
+
+
+def test_what_another_fabric_has_too_is_not_deleted() -> None:
+    memory = Memory()
+    both = memory.add(SourceRecord("asn", ("65999",)), owned=True)
+    memory.rows[both] = Stored(memory.rows[both].record, both, True, True)
+    gone = memory.add(SourceRecord("asn", ("65998",)), owned=True)
+    pushed(memory, delete=True)
+    assert (both in memory.rows, gone in memory.rows) == (True, False)
+
+
+def test_ports_of_a_second_device_of_the_name_are_not_taken() -> None:
+    memory = Memory()
+    pushed(memory)
+    theirs = SourceRecord("device", ("spine1",), {"status": "active"})
+    memory.add(theirs)
+    port = next(n for n, one in memory.rows.items() if one.record.ref == Ref("interface", ("spine1", "et-0/0/0")))
+    memory.rows[port] = Stored(memory.rows[port].record, port, False)
+    plan = source(memory).plan()
+    assert (plan.writes, [conflict.ref.kind for conflict in plan.conflicts]) == (0, ["interface"])
+
+
+def test_a_management_address_of_somebody_else_is_waited_for() -> None:
+    memory = Memory()
+    number = memory.add(SourceRecord("ip-address", ("192.0.2.1/24",), {"interface": None, "description": "theirs"}))
+    one = source(memory, MANAGED)
+    push(one, one.plan())
+    plan = one.plan()
+    assert (plan.writes, [str(conflict.ref) for conflict in plan.conflicts]) == (0, ["ip-address 192.0.2.1/24"])
+    del memory.rows[number]
+    assert pushed(memory, MANAGED)["ip-address"] == 1
+
+
+def test_an_address_whose_interface_is_refused_is_not_the_primary_one() -> None:
+    memory = Memory()
+    memory.refuses = {Ref("interface", ("server-001", "mgmt"))}
+    one = source(memory, MANAGED)
+    push(one, one.plan())
+    assert set(one.refused) == memory.refuses
+    memory.refuses = set()
+    pushed(memory, MANAGED)
+
+
+def test_a_management_address_that_moves_to_another_port_stays_the_primary_one() -> None:
+    memory = Memory()
+    pushed(memory, MANAGED)
+    pushed(memory, MANAGED.replace("platform: generic", "platform: qfx5240-64od"), delete=True)
