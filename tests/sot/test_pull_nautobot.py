@@ -156,7 +156,7 @@ def test_changes_there_are_told(lab: Running, tmp_path: Path) -> None:
     moved = "stripe1-leaf1 et-0/0/16 and gpu-s1-1 gpu0_eth are not connected: stripe1-leaf1 et-0/0/16 has no cable"
     assert any(moved in text for text in texts(report)["AILBS06"])
     report.write()
-    row = "gpu-s1-1,1,,,a0:88:c2:01:02:03,,et-0/0/40,et-0/0/16"
+    row = "gpu-s1-1,1,,,,a0:88:c2:01:02:03,,et-0/0/40,et-0/0/16"
     assert row in (tmp_path / "servers.csv").read_text().splitlines()
 
     server = api.dcim.devices.get(name="gpu-s1-1")
