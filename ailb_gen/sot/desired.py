@@ -285,7 +285,8 @@ class _Desired:
 
     def _server(self, server: DesignServer) -> Iterator[SourceRecord]:
         nics = {nic.name: {"rail": nic.rail, "rdma": nic.rdma} for nic in server.config.nics}
-        data = {"stripe": server.stripe, "nics": nics}
+        data: dict[str, object] = {"stripe": server.stripe, "nics": nics}
+        data |= {"kind": server.kind} if server.kind else {}
         fields = self._device("server", (SERVER_MAKER, SERVER_MODEL), SERVER_SYSTEM, data)
         if server.management:
             mac = server.management_mac

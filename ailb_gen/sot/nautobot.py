@@ -20,7 +20,6 @@ from ailb_gen.sot.dialect import (
     SourceScope,
     Stored,
     fabric_tag,
-    refused,
 )
 from ailb_gen.sot.nautobot_bgp import FIELDS as BGP_FIELDS
 from ailb_gen.sot.nautobot_bgp import BgpSessions
@@ -33,6 +32,7 @@ from ailb_gen.sot.nautobot_tables import (
     KnownNames,
     Row,
     assigned,
+    naming,
 )
 from ailb_gen.sot.records import KINDS, Id, Ref, SourceRecord, Value
 
@@ -227,7 +227,7 @@ class Nautobot:
                 if kind == "tag":
                     body["content_types"] = [*TAGGED_TYPES, *(BGP_TYPES if self._has_bgp else ())]
                 bodies.append({**body, **self._owning(kind, ids, scope, (), body)})
-            with _naming([record.ref for record in records]):
+            with naming([record.ref for record in records]):
                 rows = self._send("post", RESOURCES[kind].path, bodies)
         made: list[Id] = [row["id"] for row in rows]
         for number, record in zip(made, records, strict=True):
@@ -298,7 +298,7 @@ class Nautobot:
                 if body:
                     bodies.append({"id": change.stored.id, **body})
             if bodies:
-                with _naming([change.stored.record.ref for change in changes]):
+                with naming([change.stored.record.ref for change in changes]):
                     self._send("patch", RESOURCES[kind].path, bodies)
         if kind == "ip-address":
             self._reassign([change for change in changes if "interface" in change.fields], ids)
@@ -393,20 +393,3 @@ def _body(kind: str, values: Mapping[str, Value], ids: Ids) -> Row:
         if (column := RESOURCES[kind].fields.get(name)) is not None:
             body |= column.write(value, ids)
     return body
-
-
-@contextmanager
-def _naming(refs: Sequence[Ref]) -> Iterator[None]:
-    """Name the objects that a bulk request could not create: the answer has an item for each."""
-    from ailb_gen.sot.http import RefusedError
-
-    try:
-        yield
-    except RefusedError as error:
-        items = error.body if isinstance(error.body, list) and len(error.body) == len(refs) else []
-        reasons: dict[Ref, object] = {ref: item for ref, item in zip(refs, items, strict=False) if item}
-        if not reasons and len(refs) == 1:
-            reasons = {refs[0]: error.body}
-        if not reasons:
-            raise
-        raise refused(Nautobot.name, reasons) from error

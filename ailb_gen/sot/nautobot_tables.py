@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from ailb_gen.sot.dialect import COLOR_FIELD, FABRIC_FIELD, TAG, Ids, SourceScope, fabric_tag
+from ailb_gen.sot.dialect import COLOR_FIELD, FABRIC_FIELD, TAG, Ids, SourceScope, fabric_tag, refused
 from ailb_gen.sot.netbox_fields import PALETTE
 from ailb_gen.sot.records import Id, Key, Ref, Value, cable_key
 
@@ -366,3 +367,20 @@ RESOURCES: dict[str, Resource] = {
         needs=("tag",),
     ),
 }
+
+
+@contextmanager
+def naming(refs: Sequence[Ref]) -> Iterator[None]:
+    """Name the objects that a bulk request could not create: the answer has an item for each."""
+    from ailb_gen.sot.http import RefusedError
+
+    try:
+        yield
+    except RefusedError as error:
+        items = error.body if isinstance(error.body, list) and len(error.body) == len(refs) else []
+        reasons: dict[Ref, object] = {ref: item for ref, item in zip(refs, items, strict=False) if item}
+        if not reasons and len(refs) == 1:
+            reasons = {refs[0]: error.body}
+        if not reasons:
+            raise
+        raise refused("Nautobot", reasons) from error

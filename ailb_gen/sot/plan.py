@@ -138,7 +138,7 @@ class _Comparison:
                 continue
             else:
                 unchanged[record.kind] += 1
-            # Whose port it is that two devices of one name have nobody knows.
+            # Of two devices of one name it is not known whose port it is.
             if KINDS[record.kind].inside == "" and len(self.by_ref[record.ref]) < 2:
                 self.usable.add(record.ref)
         updates = list(self._without_blocked(updates, unchanged))
@@ -156,7 +156,7 @@ class _Comparison:
         )
 
     def _without_blocked(self, updates: Iterable[RecordChange], unchanged: Counter[str]) -> Iterator[RecordChange]:
-        """Leave out late references to what is blocked, which nobody knew yet; count what has no change then."""
+        """Leave out late references to what is blocked that comes later in the order; count what has no change then."""
         for change in updates:
             late = KINDS[change.stored.record.kind].late
             fields = {key: one for key, one in change.fields.items() if key not in late or one not in self.blocked}

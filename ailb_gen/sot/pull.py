@@ -185,8 +185,8 @@ def server_of(site: Site, known: KnownDevice, name: str, checked: PullCheck) -> 
     cables = {port: (peer, leaf) for port, peer, leaf in _leaf_cables(site, known, name)}
     stripes = Counter(leaf.stripe for _, leaf in cables.values())
     design, context = known.servers.get(name), site.context(name)
-    role = site.field(name, "role")
-    kind = role if role in known.fabric.server_kinds else known.kinds.get(name, "")
+    kinds = (site.field(name, "role"), context.get("kind"))
+    kind = next((one for one in kinds if one in known.fabric.server_kinds), known.kinds.get(name, ""))
     stripe = _stripe(stripes, context.get("stripe"), design, known)
     rails = known.rails(kind, stripe)
     own = {nic.index: nic.name for nic in design.config.nics} if design else {}
@@ -208,8 +208,7 @@ def server_of(site: Site, known: KnownDevice, name: str, checked: PullCheck) -> 
         number: _nic(site, port, cables[port][0] if port in cables else None, context, checked)
         for number, port in sorted(by_number.items())
     }
-    what = f"device {shown(name)}"
-    management = _management(site, name, checked)
+    what, management = f"device {shown(name)}", _management(site, name, checked)
     mac = _management_mac(site, name, design.management_mac if design else "", checked)
     return PulledServer(checked.text(NAME, name, what), stripe, kind, management, mac, nics, stripes, tuple(surplus))
 
@@ -245,9 +244,8 @@ def _management(site: Site, name: str, checked: PullCheck) -> str:
 
 def _management_mac(site: Site, name: str, known: str, checked: PullCheck) -> str:
     """Return the MAC address of the only management port that has one, else what the intent knows."""
-    ports = [
-        SitePort(name, port) for port, row in site.ports.get(name, {}).items() if row.record.fields.get("management")
-    ]
+    rows = site.ports.get(name, {})
+    ports = [SitePort(name, port) for port, row in rows.items() if row.record.fields.get("management")]
     macs = [(port, site.macs[port][0]) for port in ports if site.macs.get(port)]
     return checked.text(MAC, macs[0][1], f"MAC address of {macs[0][0]}") if len(macs) == 1 else known
 

@@ -128,6 +128,21 @@ def test_what_only_the_intent_knows_of_management_ports_stays(tmp_path: Path) ->
     assert changed(pull(tmp_path / "fabric.yaml", store)) == []
 
 
+def test_kinds_of_servers_come_back(tmp_path: Path) -> None:
+    text = (EXAMPLES / "mixed" / "fabric.yaml").read_text(encoding="utf-8")
+    first, last = text.index("servers:"), text.index("server_kinds:")
+    (tmp_path / "fabric.yaml").write_text(
+        f"{text[:first]}servers: {{csv: servers.csv}}\n{FILES}{text[last:]}", encoding="utf-8"
+    )
+    store = store_of(load(EXAMPLES / "mixed" / "fabric.yaml"))
+    report = pull(tmp_path / "fabric.yaml", store)
+    assert findings(report) == []
+    report.write()
+    kinds = [line.split(",")[2] for line in (tmp_path / "servers.csv").read_text().splitlines()[1:]]
+    assert kinds == ["", "", "storage", "b200", "", "", "storage"]
+    assert changed(pull(tmp_path / "fabric.yaml", store)) == []
+
+
 def test_parallel_links_keep_their_numbers(tmp_path: Path) -> None:
     """The order of rows decides about colors: ports that are the intent's keep their link, then colors decide."""
     text = with_files("lab").replace("spines: 4", "spines: 2\nlinks_per_spine: 2")
@@ -176,7 +191,20 @@ def test_a_new_server_gets_its_row(lab: Path, store: Store) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["../../etc", "=cmd|' /C calc'!A0", "a\nb,1", '"', "{{ 7*7 }}", "$(id)", "<script>", "x" * 300, "a\x1b[2J"]
+    "name",
+    [
+        "../../etc",
+        "=cmd|' /C calc'!A0",
+        "a\nb,1",
+        '"',
+        "{{ 7*7 }}",
+        "$(id)",
+        "<script>",
+        "x" * 300,
+        "a\x1b[2J",
+        "a\u202eb",
+        "a\u200bb",
+    ],
 )
 def test_hostile_names_are_refused_with_the_object(name: str, lab: Path, store: Store) -> None:
     store.add_device(name, like="gpu-s1-1")
