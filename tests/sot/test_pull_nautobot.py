@@ -188,5 +188,5 @@ def test_the_reference_fabric_comes_back(clean: Running, tmp_path: Path) -> None
     came_back(clean, "jvd", tmp_path)
     moved_cable(pynautobot.api(clean.url, token=clean.token), "stripe1-leaf1", "h100-01")
     report = pull(tmp_path / "fabric.yaml", Nautobot(clean.url, clean.tokens["read-only"]))
-    moved = "stripe1-leaf1 et-0/0/16 and h100-01 gpu0_eth are not connected: stripe1-leaf1 et-0/0/16 has no cable"
+    moved = "stripe1-leaf1 et-0/0/16:0 and h100-01 gpu0_eth are not connected: stripe1-leaf1 et-0/0/16:0 has no cable"
     assert any(moved in text for text in texts(report)["AILBS06"])
