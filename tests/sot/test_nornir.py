@@ -1,9 +1,11 @@
-"""The inventory plug-ins by name: emulated switches are reached at addresses that the real NetBox has."""
+"""The inventory plug-ins by name: emulated switches are reached at addresses of the real NetBox and Nautobot."""
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
+import pynautobot
 import pynetbox
 import pytest
 import yaml
@@ -12,6 +14,7 @@ from ailb_gen.emulator.source import servers, unmanaged
 from tests.conftest import ROOT
 from tests.deploy.fabric import Generated, Outcome, Site, generated, run, site
 from tests.sot.services import Running
+from tests.test_docs import blocks
 
 pytestmark = pytest.mark.long
 
@@ -24,17 +27,41 @@ def fabric(tmp_path_factory: pytest.TempPathFactory) -> Generated:
     return generated(tmp_path_factory.mktemp("fabric"))
 
 
+@contextmanager
+def emulated(source: Running, fabric: Generated, folder: Path, number: int) -> Iterator[Site]:
+    """Run its switches with a `nornir.yaml` of the page, the block of that number; their addresses are not in files."""
+    with site(fabric, folder) as found:
+        (found.inventory / "hosts.yaml").write_text(yaml.safe_dump(unmanaged(servers(fabric.artifacts))))
+        text = blocks(PAGE, "yaml")[number]
+        assert source.name in text
+        (found.inventory / "nornir.yaml").write_text(text.replace(f"https://{source.name}.example.net", source.url))
+        yield found
+
+
 @pytest.fixture
 def pod(netbox: Running, fabric: Generated, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
-    """Its switches, emulated; their addresses and ports are in NetBox alone."""
+    """The switches, with addresses and ports in NetBox."""
     monkeypatch.setenv("NETBOX_TOKEN", netbox.token)
-    with site(fabric, tmp_path) as found:
+    with emulated(netbox, fabric, tmp_path, 0) as found:
         netbox.reset()
-        fill(netbox, {name: (found.fleet.address, found.fleet.port(name)) for name in found.fleet.devices})
-        (found.inventory / "hosts.yaml").write_text(yaml.safe_dump(unmanaged(servers(fabric.artifacts))))
-        text = PAGE.read_text().partition("```yaml\n")[2].partition("```")[0]
-        (found.inventory / "nornir.yaml").write_text(text.replace("https://netbox.example.net", netbox.url))
+        fill(netbox, addresses(found))
         yield found
+
+
+@pytest.fixture
+def nautobot_pod(
+    nautobot: Running, fabric: Generated, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Site]:
+    """The switches, with addresses and ports in Nautobot."""
+    monkeypatch.setenv("NAUTOBOT_TOKEN", nautobot.tokens["read-only"])
+    with emulated(nautobot, fabric, tmp_path, 1) as found:
+        fill_nautobot(nautobot, addresses(found))
+        yield found
+
+
+def addresses(pod: Site) -> dict[str, tuple[str, int]]:
+    """Return address and NETCONF port of each device."""
+    return {name: (pod.fleet.address, pod.fleet.port(name)) for name in pod.fleet.devices}
 
 
 def fill(netbox: Running, devices: Mapping[str, tuple[str, int]]) -> None:
@@ -57,6 +84,29 @@ def fill(netbox: Running, devices: Mapping[str, tuple[str, int]]) -> None:
         # All emulated devices are at one address, which NetBox allows for roles such as this.
         given = {"assigned_object_type": "dcim.interface", "assigned_object_id": port.id, "role": "anycast"}
         device.update({"primary_ip4": api.ipam.ip_addresses.create(address=f"{address}/32", **given).id})
+
+
+def fill_nautobot(nautobot: Running, devices: Mapping[str, tuple[str, int]]) -> None:
+    """Create devices with a port at the location pod1, all at one address."""
+    api = pynautobot.api(nautobot.url, token=nautobot.token)
+    active, kind = {"name": "Active"}, ["dcim.device"]
+    api.dcim.location_types.create(name="Site", content_types=kind)
+    api.dcim.locations.create(name="pod1", location_type={"name": "Site"}, status=active)
+    api.dcim.manufacturers.create(name="Juniper")
+    api.dcim.device_types.create(manufacturer={"name": "Juniper"}, model="QFX5240")
+    api.dcim.platforms.create(name="junos-evo", network_driver="juniper_junos")
+    api.extras.roles.create(name="leaf", content_types=kind)
+    api.extras.custom_fields.create(label="NETCONF port", key="netconf_port", type="integer", content_types=kind)
+    api.ipam.prefixes.create(prefix="127.0.0.0/8", status=active)
+    (address,) = {address for address, _ in devices.values()}
+    host = api.ipam.ip_addresses.create(address=f"{address}/32", status=active, namespace={"name": "Global"}).id
+    common = {"device_type": {"model": "QFX5240"}, "role": {"name": "leaf"}, "location": {"name": "pod1"}}
+    common |= {"status": active, "platform": {"name": "junos-evo"}}
+    rows = [{"name": name, "custom_fields": {"netconf_port": port}, **common} for name, (_, port) in devices.items()]
+    for device in api.dcim.devices.create(rows):
+        port = api.dcim.interfaces.create(device=device.id, name="re0:mgmt-0", type="1000base-t", status=active)
+        api.ipam.ip_address_to_interface.create(ip_address=host, interface=port.id)
+        device.update({"primary_ip4": host})
 
 
 def verify(pod: Site, *more: str) -> Outcome:
@@ -115,3 +165,24 @@ def test_tokens(name: str, told: str, netbox: Running, pod: Site, monkeypatch: p
     for path in pod.folder.rglob("*"):
         assert not path.is_file() or token.encode() not in path.read_bytes()
     assert json.dumps(token) not in pod.told()
+
+
+def test_nautobot_names_the_devices(nautobot: Running, nautobot_pod: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All switches are reached; then a port that changed, a device of others and a wrong token are told."""
+    plan = (*nautobot_pod.place("plan"), "--brief")
+    found = run(*plan)
+    assert found.code == 0, found.out + found.err
+    api = pynautobot.api(nautobot.url, token=nautobot.token)
+    spine = api.dcim.devices.get(name="spine1")
+    spine.update({"custom_fields": {"netconf_port": 9}})
+    found = run(*plan)
+    said = " ".join((found.out + found.err).split())
+    assert (found.code, "spine1: connect: no host key of [127.0.0.1]:9 is known" in said) == (2, True), said
+    spine.update({"name": 'x"; {{ y }} $(id) <b>'})
+    found = run(*plan)
+    assert (found.code, "the fabric does not have" in found.err) == (2, True), found.err
+    wrong = "9" * 40
+    monkeypatch.setenv("NAUTOBOT_TOKEN", wrong)
+    found = run(*plan)
+    assert (found.code, "answers 403; the token is not accepted" in found.err) == (3, True), found.err
+    assert wrong not in found.out + found.err

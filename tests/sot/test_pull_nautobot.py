@@ -6,8 +6,8 @@ import os
 import shlex
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pynautobot
 import pytest
@@ -31,9 +31,16 @@ PAGE = ROOT / "docs" / "how-to" / "nautobot.md"
 
 
 @pytest.fixture
-def clean(nautobot: Running) -> Iterator[Running]:
+def clean(nautobot: Running) -> Running:
     nautobot.reset()
-    yield nautobot
+    return nautobot
+
+
+@pytest.fixture(scope="module")
+def lab(nautobot: Running) -> Running:
+    """Nautobot with the lab, for the first tests of this module; those after them begin with an empty one."""
+    pushed(nautobot, "lab")
+    return nautobot
 
 
 def pushed(nautobot: Running, name: str) -> None:
@@ -60,59 +67,6 @@ def came_back(nautobot: Running, name: str, folder: Path) -> Path:
     return fabric
 
 
-def test_the_reference_fabric_comes_back(clean: Running, tmp_path: Path) -> None:
-    pushed(clean, "jvd")
-    came_back(clean, "jvd", tmp_path)
-
-
-def test_sessions_have_both_ends(clean: Running) -> None:
-    """Static neighbors: two endpoints of a peering for each link, which survive another push and can be deleted."""
-    pushed(clean, "static")
-    api = pynautobot.api(clean.url, token=clean.token)
-    bgp = api.plugins.bgp
-    assert (bgp.peer_endpoints.count(), bgp.peerings.count(), bgp.routing_instances.count()) == (16, 8, 4)
-    ends = bgp.peer_endpoints.all()
-    assert {end.peer.id for end in ends} == {end.id for end in ends}
-    gone = source_of_truth(EXAMPLES / "static" / "fabric.yaml", Nautobot(clean.url, clean.token), delete=True)
-    gone.desired = ()
-    push(gone, gone.plan())
-    assert (bgp.peer_endpoints.count(), bgp.peerings.count(), bgp.routing_instances.count()) == (0, 0, 0)
-    assert (api.dcim.devices.count(), bgp.autonomous_systems.count()) == (0, 0)
-
-
-def test_changes_there_are_told(clean: Running, tmp_path: Path) -> None:
-    """A cable and a MAC address that people change, names of others, and a token that may not look."""
-    pushed(clean, "lab")
-    fabric = came_back(clean, "lab", tmp_path)
-    api = pynautobot.api(clean.url, token=clean.token)
-    nic = api.dcim.interfaces.get(device="gpu-s1-1", name="gpu0_eth")
-    leaf = api.dcim.devices.get(name="stripe1-leaf1")
-    port = api.dcim.interfaces.create(device=leaf.id, name="et-0/0/40", type="other", status={"name": "Active"})
-    api.dcim.cables.get(nic.cable.id).delete()
-    api.dcim.cables.create(
-        termination_a_type="dcim.interface",
-        termination_a_id=port.id,
-        termination_b_type="dcim.interface",
-        termination_b_id=nic.id,
-        status={"name": "Connected"},
-    )
-    nic.update({"mac_address": "A0:88:C2:01:02:03"})
-    report = pull(fabric, Nautobot(clean.url, clean.token))
-    moved = "stripe1-leaf1 et-0/0/16 and gpu-s1-1 gpu0_eth are not connected: stripe1-leaf1 et-0/0/16 has no cable"
-    assert any(moved in text for text in texts(report)["AILBS06"])
-    report.write()
-    row = "gpu-s1-1,1,,,a0:88:c2:01:02:03,,et-0/0/40,et-0/0/16"
-    assert row in (tmp_path / "servers.csv").read_text().splitlines()
-
-    server = api.dcim.devices.get(name="gpu-s1-1")
-    for name in ("../../etc", "=cmd|' /C calc'!A0", '"; rm -rf / #', "<script>alert(1)</script>", "{{ 7*7 }}$(id)"):
-        server.update({"name": name})
-        with pytest.raises(UnusableError, match=r"Nautobot, device .*is not a usable name"):
-            pull(fabric, Nautobot(clean.url, clean.token))
-    with pytest.raises(SourceError, match=r"403 Forbidden"):
-        pull(fabric, Nautobot(clean.url, clean.tokens["no-rights"]))
-
-
 def git(*words: str, folder: Path) -> None:
     author = {f"GIT_{who}_{what}": "a@example.net" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
     subprocess.run(("git", *words), cwd=folder, check=True, capture_output=True, env=os.environ | author)
@@ -125,13 +79,13 @@ def lines_of(page: Path) -> list[list[str]]:
 
 
 def test_the_commands_of_the_page_run(
-    clean: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    lab: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """With a backup in which one section of one switch differs."""
     shutil.copy(EXAMPLES / "lab" / "fabric.yaml", tmp_path)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("NAUTOBOT_URL", clean.url)
-    monkeypatch.setenv("NAUTOBOT_TOKEN", clean.token)
+    monkeypatch.setenv("NAUTOBOT_URL", lab.url)
+    monkeypatch.setenv("NAUTOBOT_TOKEN", lab.token)
     for name in ("intended", "backup"):
         git("init", "--bare", "-b", "main", f"{name}.git", folder=tmp_path)
     place = f"file://localhost{tmp_path}"
@@ -148,7 +102,7 @@ def test_the_commands_of_the_page_run(
     exec(setup.replace("https://git.example.net", place), names)
     for line in words[8:]:
         program = str(CACHE / NAUTOBOT.key / "venv" / "bin" / line[0])
-        done = subprocess.run((program, *line[1:]), env=server_of(clean.folder), capture_output=True, check=False)
+        done = subprocess.run((program, *line[1:]), env=server_of(lab.folder), capture_output=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
     capsys.readouterr()
     exec(show, names)
@@ -171,3 +125,68 @@ def _back_up(folder: Path) -> None:
         ("push", str(folder / "backup.git"), "main"),
     ):
         git(*words, folder=work)
+
+
+def moved_cable(api: pynautobot.api, leaf: str, server: str) -> Any:
+    """Move the cable of a server's first GPU NIC to another port of the leaf; return the NIC."""
+    nic = api.dcim.interfaces.get(device=server, name="gpu0_eth")
+    name = {"device": leaf, "name": "et-0/0/40"}
+    port = api.dcim.interfaces.get(**name)
+    if port is None:
+        name["device"] = api.dcim.devices.get(name=leaf).id
+        port = api.dcim.interfaces.create(**name, type="other", status={"name": "Active"})
+    api.dcim.cables.get(nic.cable.id).delete()
+    api.dcim.cables.create(
+        termination_a_type="dcim.interface",
+        termination_a_id=port.id,
+        termination_b_type="dcim.interface",
+        termination_b_id=nic.id,
+        status={"name": "Connected"},
+    )
+    return nic
+
+
+def test_changes_there_are_told(lab: Running, tmp_path: Path) -> None:
+    """A cable and a MAC address that people change, names of others, and a token that may not look."""
+    fabric = came_back(lab, "lab", tmp_path)
+    api = pynautobot.api(lab.url, token=lab.token)
+    nic = moved_cable(api, "stripe1-leaf1", "gpu-s1-1")
+    nic.update({"mac_address": "A0:88:C2:01:02:03"})
+    report = pull(fabric, Nautobot(lab.url, lab.token))
+    moved = "stripe1-leaf1 et-0/0/16 and gpu-s1-1 gpu0_eth are not connected: stripe1-leaf1 et-0/0/16 has no cable"
+    assert any(moved in text for text in texts(report)["AILBS06"])
+    report.write()
+    row = "gpu-s1-1,1,,,,a0:88:c2:01:02:03,,et-0/0/40,et-0/0/16"
+    assert row in (tmp_path / "servers.csv").read_text().splitlines()
+
+    server = api.dcim.devices.get(name="gpu-s1-1")
+    for name in ("../../etc", "=cmd|' /C calc'!A0", '"; rm -rf / #', "<script>alert(1)</script>", "{{ 7*7 }}$(id)"):
+        server.update({"name": name})
+        with pytest.raises(UnusableError, match=r"Nautobot, device .*is not a usable name"):
+            pull(fabric, Nautobot(lab.url, lab.token))
+    with pytest.raises(SourceError, match=r"403 Forbidden"):
+        pull(fabric, Nautobot(lab.url, lab.tokens["no-rights"]))
+
+
+def test_sessions_have_both_ends(clean: Running) -> None:
+    """Static neighbors: two endpoints of a peering for each link, which survive another push and can be deleted."""
+    pushed(clean, "static")
+    api = pynautobot.api(clean.url, token=clean.token)
+    bgp = api.plugins.bgp
+    assert (bgp.peer_endpoints.count(), bgp.peerings.count(), bgp.routing_instances.count()) == (16, 8, 4)
+    ends = bgp.peer_endpoints.all()
+    assert {end.peer.id for end in ends} == {end.id for end in ends}
+    gone = source_of_truth(EXAMPLES / "static" / "fabric.yaml", Nautobot(clean.url, clean.token), delete=True)
+    gone.desired = ()
+    push(gone, gone.plan())
+    assert (bgp.peer_endpoints.count(), bgp.peerings.count(), bgp.routing_instances.count()) == (0, 0, 0)
+    assert (api.dcim.devices.count(), bgp.autonomous_systems.count()) == (0, 0)
+
+
+def test_the_reference_fabric_comes_back(clean: Running, tmp_path: Path) -> None:
+    pushed(clean, "jvd")
+    came_back(clean, "jvd", tmp_path)
+    moved_cable(pynautobot.api(clean.url, token=clean.token), "stripe1-leaf1", "h100-01")
+    report = pull(tmp_path / "fabric.yaml", Nautobot(clean.url, clean.tokens["read-only"]))
+    moved = "stripe1-leaf1 et-0/0/16:0 and h100-01 gpu0_eth are not connected: stripe1-leaf1 et-0/0/16:0 has no cable"
+    assert any(moved in text for text in texts(report)["AILBS06"])
