@@ -208,7 +208,7 @@ def test_csv_cells_know_their_place(tmp_path: Path) -> None:
         (b"name\n" + b"x," * 40_000, "a row has more than 65,536 characters"),
         (b"name\n" + b'"\n",' * 20_000, "a row has more than 65,536 characters"),
         (b"name\n" + b"x\n" * 6, "more than 5 servers"),
-        (b"name" + b",q" * 500, "501 columns; there are 404 names"),
+        (b"name" + b",q" * 500, "501 columns; there are 405 names"),
     ],
 )
 def test_unreadable_csv(tmp_path: Path, data: bytes, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
