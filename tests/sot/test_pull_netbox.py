@@ -104,8 +104,8 @@ def test_changes_there_are_told_and_pulled(
     assert clean.tokens["read-only"] not in out + told + capsys.readouterr().out
     assert run("inventory", "pull", "netbox", str(fabric))[0] == 1
     after = {path.name: path.read_text() for path in tmp_path.glob("*.csv")}
-    assert "gpu-s1-1,1,,,a0:88:c2:01:02:03,,et-0/0/30,et-0/0/16" in after["servers.csv"].splitlines()
-    assert "stripe1-leaf1,leaf,192.0.2.7/24" in after["switches.csv"].splitlines()
+    assert "gpu-s1-1,1,,,,a0:88:c2:01:02:03,,et-0/0/30,et-0/0/16" in after["servers.csv"].splitlines()
+    assert "stripe1-leaf1,leaf,192.0.2.7/24,," in after["switches.csv"].splitlines()
     assert set(before["cabling.csv"].splitlines()) ^ set(after["cabling.csv"].splitlines()) == {
         "stripe1-leaf1,et-0/0/16,gpu-s1-1,gpu0_eth,400g,host,,0",
         "stripe1-leaf1,et-0/0/30,gpu-s1-1,gpu0_eth,,host,,0",
