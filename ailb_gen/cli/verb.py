@@ -114,8 +114,11 @@ class Verb(TyperCommand):
             return rest
         except Exception as error:
             param = getattr(error, "param", None)
-            if isinstance(error, typer.BadParameter) and param is not None and not error.message:
-                error.message = hint(param)
+            if isinstance(error, typer.BadParameter):
+                # Pydantic, by which Typer converts values, puts this before the reason.
+                error.message = error.message.removeprefix("Value error, ")
+                if param is not None and not error.message:
+                    error.message = hint(param)
             self.refused(args, error)
             raise
 

@@ -195,3 +195,11 @@ def test_json_is_short_for_a_report() -> None:
     code, _, err = run(*words, "--json", "--report", "table")
     assert code == 2
     assert "standard output takes one report" in err
+
+
+def test_a_wrong_choice_is_told_without_the_words_of_pydantic() -> None:
+    code, _out, err = run("inventory", "push", "netbx", "fabric.yaml")
+    assert (code, err.splitlines()[-1]) == (
+        2,
+        "Error: Invalid value for 'SERVICE': 'netbx' is not one of 'netbox', 'nautobot'.",
+    )
