@@ -36,14 +36,14 @@ SSH_KEY = Annotated[
     list[Path] | None,
     typer.Option("--ssh-key", help="Public key of those who log in to new switches; repeat it.", metavar="FILE"),
 ]
-USER = Annotated[str, typer.Option("--user", help="User of new switches beside root.", metavar="NAME")]
-URL = Annotated[str, typer.Option("--url", help="Where switches fetch their day-0 files.", metavar="URL")]
+USER = Annotated[str, typer.Option("--ztp-user", help="User of new switches beside root.", metavar="NAME")]
+URL = Annotated[str, typer.Option("--ztp-url", help="Where switches fetch their day-0 files.", metavar="URL")]
 PREFIX6 = Annotated[str, typer.Option("--prefix6", help="IPv6 prefix of the management network.", metavar="PREFIX")]
 NIC_TYPE = Annotated[str, typer.Option("--nic-type", help="PCI device of the NICs, such as 1021.", metavar="ID")]
 # Options that go with some exports only.
 OPTIONS = ("limit", "test", "sizes", "repeats", "image")
 PRINTED = ("racks", "lengths", "media", "sheet", "qr", "font", "spares")
-BOOT = ("ssh_key", "user", "url", "prefix6", "nic_type")
+BOOT = ("ssh_key", "ztp_user", "ztp_url", "prefix6", "nic_type")
 PDF = b"%PDF-"
 
 
@@ -72,8 +72,8 @@ def export(
     font: FONT = None,
     spares: SPARES = 0,
     ssh_key: SSH_KEY = None,
-    user: USER = "automation",
-    url: URL = "",
+    ztp_user: USER = "automation",
+    ztp_url: URL = "",
     prefix6: PREFIX6 = "",
     nic_type: NIC_TYPE = "",
     list_all: LIST = False,
@@ -106,7 +106,7 @@ def export(
     _check_options(ctx, name)
     request = _request(limit or [], test, sizes, repeats, image)
     printed = PrintRequest(racks, lengths, sheet, qr, font, media, spares)
-    boot = BootOptions(user, tuple(ssh_key or ()), url, prefix6, nic_type)
+    boot = BootOptions(ztp_user, tuple(ssh_key or ()), ztp_url, prefix6, nic_type)
     given = ExportInput(compute_design(fabric, notify), artifacts, request, printed, boot, notify, progress)
     if name == ALL and out is not None:
         _write_all(given, out)

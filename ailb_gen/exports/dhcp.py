@@ -180,7 +180,7 @@ def _tell_of(tell: Callable[[str], None], names: list[str], noun: str, what: str
 def file_server(url: str, kind: type[IPv4Address] | type[IPv6Address]) -> FileServer:
     """Read where day-0 files are fetched. Raises UsageError for a URL without an address of that kind."""
     sample = "http://192.0.2.5:8000/" if kind is IPv4Address else "http://[2001:db8::5]:8000/"
-    given = f"--url {url[:80]!r}" if url else "--url is missing"
+    given = f"--ztp-url {url[:80]!r}" if url else "--ztp-url is missing"
     hint = f"give the directory of the day-0 files as switches fetch it, with an address, not a name: {sample}"
     wrong = UsageError(f"{given}: {hint}")
     try:

@@ -100,8 +100,8 @@ KINDS = (
     Kind("bom-markdown", "bill of materials, as Markdown", one_file("bom.md", bom.bom_markdown), _BILL),
     Kind("bom-json", "bill of materials, as JSON", one_file("bom.json", bom.bom_json), _BILL),
     # The boot of devices.
-    Kind("ztp", "Junos ZTP: day-0 configurations", ztp.day0, ("ssh_key", "user")),
-    Kind("dhcp-kea4", "Kea: DHCP reservations", one_file("kea-dhcp4.conf", dhcp.kea4), ("url",)),
-    Kind("dhcp-kea6", "Kea: DHCPv6 reservations", one_file("kea-dhcp6.conf", dhcp.kea6), ("url", "prefix6")),
-    Kind("dhcp-isc", "ISC DHCP: reservations", one_file("dhcpd.conf", dhcp.isc), ("url",)),
+    Kind("ztp", "Junos ZTP: day-0 configurations", ztp.day0, ("ssh_key", "ztp_user")),
+    Kind("dhcp-kea4", "Kea: DHCP reservations", one_file("kea-dhcp4.conf", dhcp.kea4), ("ztp_url",)),
+    Kind("dhcp-kea6", "Kea: DHCPv6 reservations", one_file("kea-dhcp6.conf", dhcp.kea6), ("ztp_url", "prefix6")),
+    Kind("dhcp-isc", "ISC DHCP: reservations", one_file("dhcpd.conf", dhcp.isc), ("ztp_url",)),
 )

@@ -51,7 +51,7 @@ def day0(given: ExportInput) -> Files:
     """
     options = given.boot
     if USER.fullmatch(options.user) is None:
-        raise UsageError(f"--user {options.user[:80]!r} is no name of a user; write one such as automation")
+        raise UsageError(f"--ztp-user {options.user[:80]!r} is no name of a user; write one such as automation")
     if not options.ssh_keys:
         raise UsageError("name the public key of those who may log in: --ssh-key FILE, such as ~/.ssh/id_ed25519.pub")
     keys = tuple(dict.fromkeys(key for file in options.ssh_keys for key in read_keys(file)))

@@ -123,7 +123,7 @@ def test_an_address_by_ipv6_ends_with_that_by_ipv4() -> None:
 @pytest.mark.parametrize(
     ("export", "options", "reason"),
     [
-        (dhcp.kea4, {"url": ""}, "--url is missing: give the directory of the day-0 files"),
+        (dhcp.kea4, {"url": ""}, "--ztp-url is missing: give the directory of the day-0 files"),
         (dhcp.kea4, {"url": "http://files.example/"}, "with an address, not a name: http://192.0.2.5"),
         (dhcp.isc, {"url": URL6}, "with an address, not a name: http://192.0.2.5"),
         (dhcp.kea4, {"url": "gopher://192.0.2.5/"}, "with an address, not a name: http://192.0.2.5"),
