@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from typing import TypeVar
 
@@ -180,7 +181,7 @@ class _Carrying:
     def _delete(self, stored: Sequence[Stored]) -> None:
         for kind in dict.fromkeys(one.record.kind for one in stored):
             rows = [one for one in stored if one.record.kind == kind]
-            self._batches(kind, rows, lambda batch, kind=kind: self.source.dialect.delete(kind, batch))  # type: ignore[misc]
+            self._batches(kind, rows, partial(self.source.dialect.delete, kind))
 
     def _batches(
         self,
