@@ -18,7 +18,6 @@ from ailb_gen.errors import UsageError
 
 if TYPE_CHECKING:
     from ailb_gen.exports.kind import ExportInput
-    from ailb_gen.jobs.command import JobRequest
 
 TEST = Annotated[str, typer.Option("--test", help="Program of nccl-tests, or its path.", metavar="PROGRAM")]
 IMAGE = Annotated[str, typer.Option("--image", help="Container image of the program.", metavar="IMAGE")]
@@ -40,10 +39,6 @@ USER = Annotated[str, typer.Option("--ztp-user", help="User of new switches besi
 URL = Annotated[str, typer.Option("--ztp-url", help="Where switches fetch their day-0 files.", metavar="URL")]
 PREFIX6 = Annotated[str, typer.Option("--prefix6", help="IPv6 prefix of the management network.", metavar="PREFIX")]
 NIC_TYPE = Annotated[str, typer.Option("--nic-type", help="PCI device of the NICs, such as 1021.", metavar="ID")]
-# Options that go with some exports only.
-OPTIONS = ("limit", "test", "sizes", "repeats", "image")
-PRINTED = ("racks", "lengths", "media", "sheet", "qr", "font", "spares")
-BOOT = ("ssh_key", "ztp_user", "ztp_url", "prefix6", "nic_type")
 PDF = b"%PDF-"
 
 
@@ -85,16 +80,38 @@ def export(
 
     Exit codes: 0 done, 2 bad input, 3 a file cannot be written, or an extension fails.
     """
-    from ailb_gen.api.export import ALL, exports
+    from ailb_gen.api.export import ALL
     from ailb_gen.api.generate import compute_design
     from ailb_gen.exports.kind import BootOptions, ExportInput
     from ailb_gen.exports.print_request import PrintRequest
+    from ailb_gen.jobs.command import Benchmark, JobRequest, sizes_of
 
     if list_all:
         _list(as_json)
         return
     if as_json:
         raise UsageError("--json goes with --list; an export has its own format")
+    name, fabric = _named(name, fabric, out)
+    _check_options(ctx, name)
+    given = ExportInput(
+        compute_design(fabric, notify),
+        artifacts,
+        JobRequest(tuple(limit or ()), test, Benchmark(*sizes_of(sizes)), repeats, image),
+        PrintRequest(racks, lengths, sheet, qr, font, media, spares),
+        BootOptions(ztp_user, tuple(ssh_key or ()), ztp_url, prefix6, nic_type),
+        notify,
+        progress,
+    )
+    if name == ALL and out is not None:
+        _write_all(given, out)
+    else:
+        _write_one(given, name, out)
+
+
+def _named(name: str | None, fabric: Path | None, out: Path | None) -> tuple[str, Path]:
+    """Return the name of the export and the fabric file. Raises UsageError without one, or without a place to write."""
+    from ailb_gen.api.export import ALL, exports
+
     if name is None:
         raise UsageError(f"name an export and a fabric file; there are {', '.join(exports())}, or {ALL} of them")
     if fabric is None:
@@ -103,15 +120,7 @@ def export(
         check_place("-o", out, [fabric])
     elif name == ALL:
         raise UsageError(f"{ALL} writes a folder; name it with -o")
-    _check_options(ctx, name)
-    request = _request(limit or [], test, sizes, repeats, image)
-    printed = PrintRequest(racks, lengths, sheet, qr, font, media, spares)
-    boot = BootOptions(ztp_user, tuple(ssh_key or ()), ztp_url, prefix6, nic_type)
-    given = ExportInput(compute_design(fabric, notify), artifacts, request, printed, boot, notify, progress)
-    if name == ALL and out is not None:
-        _write_all(given, out)
-    else:
-        _write_one(given, name, out)
+    return name, fabric
 
 
 def _list(as_json: bool) -> None:
@@ -130,7 +139,7 @@ def _check_options(ctx: typer.Context, name: str) -> None:
     """Raise UsageError for an option that does not go with the export."""
     from ailb_gen.api.export import ALL, kinds
 
-    for option in (*OPTIONS, *PRINTED, *BOOT):
+    for option in dict.fromkeys(option for kind in kinds().values() for option in kind.options):
         takers = [kind.name for kind in kinds().values() if option in kind.options]
         if source_of(ctx, option) == "COMMANDLINE" and name in kinds() and name not in takers:
             raise UsageError(
@@ -171,10 +180,3 @@ def _write_all(given: ExportInput, out: Path) -> None:
             continue
         for path, data in files.items():
             write_bytes(out / name / path, data, "export")
-
-
-def _request(limit: list[str], test: str, sizes: str, repeats: int, image: str) -> JobRequest:
-    """Return the job of the options. Raises UsageError."""
-    from ailb_gen.jobs.command import Benchmark, JobRequest, sizes_of
-
-    return JobRequest(tuple(limit), test, Benchmark(*sizes_of(sizes)), repeats, image)

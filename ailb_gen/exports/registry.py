@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from ailb_gen.design.model import Design
 from ailb_gen.exports import (
     bom,
     cable_labels,
@@ -18,12 +21,20 @@ from ailb_gen.exports import (
     telegraf,
     ztp,
 )
-from ailb_gen.exports.kind import Kind, one_file
+from ailb_gen.exports.kind import ExportInput, Files, Kind, one_file
 from ailb_gen.jobs import kubernetes, openmpi, slurm
+from ailb_gen.jobs.command import JobRequest
 
-_PROGRAM = ("limit", "test", "sizes", "repeats")
+_LIMIT = ("limit",)
+_PROGRAM = (*_LIMIT, "test", "sizes", "repeats")
 _RACKS = ("racks", "lengths", "media")
 _BILL = (*_RACKS, "spares")
+
+
+def _of_job(name: str, text: Callable[[Design, JobRequest], str]) -> Callable[[ExportInput], Files]:
+    """Return the function of an export of one text file, which needs a job."""
+    return one_file(name, lambda given: text(given.design, given.job))
+
 
 KINDS = (
     Kind("topology", "devices, links and colors, as JSON", one_file("topology.json", cables.topology)),
@@ -37,59 +48,34 @@ KINDS = (
     Kind("telegraf", "Telegraf: telemetry of switches, labels of uplinks", telegraf.config),
     Kind("prometheus", "Prometheus: targets with labels, colors of uplinks", prometheus.config),
     # The start of a job.
-    Kind(
-        "hostfile",
-        "Open MPI: the servers of a job",
-        one_file("hostfile", lambda given: openmpi.hostfile(given.design, given.job)),
-        ("limit",),
-    ),
-    Kind(
-        "mpirun",
-        "Open MPI: a script that runs nccl-tests",
-        one_file("mpirun.sh", lambda given: openmpi.mpirun_script(given.design, given.job)),
-        _PROGRAM,
-    ),
-    Kind(
-        "slurm",
-        "Slurm: a batch script that runs nccl-tests",
-        one_file("job.sh", lambda given: slurm.batch_script(given.design, given.job)),
-        _PROGRAM,
-    ),
-    Kind(
-        "slurm-topology",
-        "Slurm: topology.conf",
-        one_file("topology.conf", lambda given: slurm.topology_conf(given.design, given.job)),
-        ("limit",),
-    ),
-    Kind(
-        "slurm-block",
-        "Slurm: topology.conf of topology/block",
-        one_file("topology.conf", lambda given: slurm.block_conf(given.design, given.job)),
-        ("limit",),
-    ),
+    Kind("hostfile", "Open MPI: the servers of a job", _of_job("hostfile", openmpi.hostfile), _LIMIT),
+    Kind("mpirun", "Open MPI: a script that runs nccl-tests", _of_job("mpirun.sh", openmpi.mpirun_script), _PROGRAM),
+    Kind("slurm", "Slurm: a batch script that runs nccl-tests", _of_job("job.sh", slurm.batch_script), _PROGRAM),
+    Kind("slurm-topology", "Slurm: topology.conf", _of_job("topology.conf", slurm.topology_conf), _LIMIT),
+    Kind("slurm-block", "Slurm: topology.conf of topology/block", _of_job("topology.conf", slurm.block_conf), _LIMIT),
     Kind(
         "slurm-yaml",
         "Slurm 25.05: topology.yaml with tree and blocks",
-        one_file("topology.yaml", lambda given: slurm.topology_yaml(given.design, given.job)),
-        ("limit",),
+        _of_job("topology.yaml", slurm.topology_yaml),
+        _LIMIT,
     ),
     Kind(
         "kubernetes",
         "Kubernetes: objects that run nccl-tests",
-        one_file("job.yaml", lambda given: kubernetes.kubernetes_objects(given.design, given.job)),
+        _of_job("job.yaml", kubernetes.kubernetes_objects),
         (*_PROGRAM, "image"),
     ),
     Kind(
         "kubernetes-nodes",
         "Kubernetes: labels of nodes, for schedulers",
         one_file("nodes.json", nodes.node_labels),
-        ("limit",),
+        _LIMIT,
     ),
     Kind(
         "network-operator",
         "NVIDIA Network Operator: RDMA devices, NIC settings",
         one_file("network-operator.yaml", nodes.network_operator),
-        ("limit", "nic_type"),
+        (*_LIMIT, "nic_type"),
     ),
     # The people in the data center.
     Kind("cable-labels", "both ends of every cable, as CSV", one_file("cable-labels.csv", cable_labels.table), _RACKS),

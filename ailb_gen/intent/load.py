@@ -1,12 +1,12 @@
 """Read `fabric.yaml` and what it refers to into a checked intent."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial, reduce
 from hashlib import sha256
 from operator import getitem
 from pathlib import Path as FilePath
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import ValidationError
 
@@ -81,18 +81,33 @@ class _CsvFiles:
 
     def fill(self) -> None:
         """Replace every `csv:` by the rows of its file."""
-        data = self.source.data
-        stripes = data.get("stripes")
-        holders: list[Path] = [("servers",)] if "servers" in data else []
-        if isinstance(stripes, list):
-            holders += [
-                ("stripes", n, "servers") for n, s in enumerate(stripes) if isinstance(s, dict) and "servers" in s
-            ]
-        for path in holders:
+        for path in _server_lists(self.source.data):
             self.servers(path)
         for key, fill in AS_BUILT.items():
-            if key in data:
+            if key in self.source.data:
                 self.read((key,), partial(fill, self.source))
+
+
+def _server_lists(data: Mapping[str, Any]) -> list[Path]:
+    """Return where a fabric file describes servers, each place with a file of its own."""
+    stripes = data.get("stripes")
+    own = enumerate(stripes) if isinstance(stripes, list) else ()
+    found: list[Path] = [("servers",)] if "servers" in data else []
+    return found + [("stripes", at, "servers") for at, row in own if isinstance(row, dict) and "servers" in row]
+
+
+def csv_names(path: FilePath) -> tuple[str, ...]:
+    """Return the CSV files that a fabric file names, as written there; none if it cannot be read (see `load`)."""
+    try:
+        data = read_yaml(read_text(path, str(path)), str(path)).data
+    except IntentError:
+        return ()
+    if not isinstance(data, dict):
+        return ()
+    places = (*_server_lists(data), *((key,) for key in AS_BUILT if key in data))
+    groups: Iterator[Any] = (reduce(getitem, place, data) for place in places)
+    names = (group.get("csv") for group in groups if isinstance(group, dict))
+    return tuple(name for name in names if isinstance(name, str))
 
 
 def parse(text: str, file: str, folder: FilePath, absent: Collection[str] = ()) -> Intent:

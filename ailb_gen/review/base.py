@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ailb_gen.errors import UsageError
+from ailb_gen.intent.load import csv_names
 from ailb_gen.programs import program
 
 FETCH = "fetch it first: 'git fetch --depth 1 origin REVISION', or check out with more depth"
@@ -53,28 +55,40 @@ class BaseFiles:
 
 @contextmanager
 def revision(name: str, fabric: Path, artifacts: Path) -> Iterator[BaseFiles]:
-    """Yield the fabric as of a git revision, in a temporary directory. Raises UsageError."""
+    """Yield the fabric as of a git revision, in a temporary directory. Raises UsageError.
+
+    The fabric file, the CSV files that it names, and the artifacts are read, and no other file of the repository.
+    """
     top = Path(os.path.realpath(os.fsdecode(_git(fabric.parent, "rev-parse", "--show-toplevel").rstrip(b"\n"))))
     words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
     commit = _git(top, *words, failure=name).decode().strip()
     inside = [_inside(top, path) for path in (fabric, artifacts)]
-    # The fabric file may be a link to another folder, which has the files that it names.
-    target = Path(os.path.realpath(fabric))
-    linked = {posixpath.dirname(_inside(top, target))} if target.is_relative_to(top) else set()
-    folders = sorted({posixpath.dirname(inside[0]), inside[1], *linked})
     with TemporaryDirectory(prefix="ailb-gen-") as temporary:
         folder = Path(temporary)
-        _extract(top, commit, folders, folder)
+        with _writing(commit, folder):
+            _extract_files(top, commit, inside[:1], folder)
+            csv = (posixpath.normpath(f"{posixpath.dirname(inside[0])}/{one}") for one in csv_names(folder / inside[0]))
+            _extract_files(top, commit, [one for one in csv if one[0] != "/"], folder)
+            _extract_folder(top, commit, inside[1], folder)
         yield BaseFiles(name, folder / inside[0], folder / inside[1], folder)
 
 
 def _inside(top: Path, path: Path) -> str:
     """Return a path relative to the top of the repository; its last part may be a link."""
-    parent = Path(os.path.realpath(path.parent))
+    named = path if path.name not in ("", "..") else Path(os.path.realpath(path))
     try:
-        return (parent / path.name).relative_to(top).as_posix()
+        return (Path(os.path.realpath(named.parent)) / named.name).relative_to(top).as_posix()
     except ValueError as error:
         raise UsageError(f"{path}: it is outside of the git repository {top}; name both trees with --before") from error
+
+
+@contextmanager
+def _writing(commit: str, out: Path) -> Iterator[None]:
+    """Turn errors of writing into UsageError."""
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(f"--base {commit}: its files cannot be written below {out}: {error.strerror}") from error
 
 
 def _git(folder: Path, *words: str, given: bytes = b"", failure: str | None = None) -> bytes:
@@ -95,38 +109,56 @@ def _git(folder: Path, *words: str, given: bytes = b"", failure: str | None = No
     return done.stdout
 
 
-def _extract(top: Path, commit: str, folders: Sequence[str], out: Path) -> None:
-    """Write the files of some folders of a commit below `out`. Raises UsageError for names that lead outside."""
-    paths = () if "" in folders else tuple(folders)
-    rows = _git(top, "ls-tree", "-r", "-z", "--full-tree", commit, *(("--", *paths) if paths else ()))
+def _extract_files(top: Path, commit: str, names: Sequence[str], out: Path) -> None:
+    """Write the files of a commit that have one of some names, or are what a link of that name leads to.
+
+    Names without a file in the commit are passed over. No link is below `out` yet.
+    """
+    # Git reads names line by line, and no name leads out of the commit.
+    usable = [name for name in names if not re.search(r"[\n\0]|\A\.\.(/|\Z)", name)]
+    for name, (_, kind, content) in zip(usable, _objects(top, [f"{commit}:{name}" for name in usable]), strict=True):
+        if kind == "blob":
+            file = out / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
+
+
+def _extract_folder(top: Path, commit: str, folder: str, out: Path) -> None:
+    """Write the files of a folder of a commit, which may be a link to it. Raises UsageError for names that lead out."""
+    if "\n" in folder:
+        raise UsageError(f"{folder!a}: git cannot look up a name with a line break; rename the directory")
+    ((tree, kind, _),) = _objects(top, [f"{commit}:{'' if folder == '.' else folder}"])
+    if kind != "tree":
+        return
     entries = []
-    for row in filter(None, rows.split(b"\0")):
+    for row in filter(None, _git(top, "ls-tree", "-r", "-z", "--full-tree", tree).split(b"\0")):
         head, _, path = row.partition(b"\t")
         mode, _, identity = head.decode().split()
         if mode in (FILE, PROGRAM, LINK):
             entries.append((mode, identity, os.fsdecode(path)))
-    contents = _blobs(top, [identity for _, identity, _ in entries])
     links: list[tuple[Path, str]] = []
-    try:
-        for (mode, _, name), content in zip(entries, contents, strict=True):
-            if {"", ".", ".."} & {*name.split("/")}:
-                raise UsageError(f"--base {commit}: {name!a} is not the name of a file; the commit is damaged")
-            file = out / name
-            file.parent.mkdir(parents=True, exist_ok=True)
-            if mode == LINK:
-                links.append((file, os.fsdecode(content)))
-                continue
-            file.write_bytes(content)
-            file.chmod(0o755 if mode == PROGRAM else 0o644)
-        for file, target in links:
-            file.symlink_to(target)
-        # Where a link leads depends on the other ones: they are followed when all are there. The file of one that leads
-        # out is missing then, and a finding.
-        for file, _ in links:
-            if not is_below(out, file):
-                file.unlink()
-    except OSError as error:
-        raise UsageError(f"--base {commit}: its files cannot be written below {out}: {error.strerror}") from error
+    found = _objects(top, [identity for _, identity, _ in entries])
+    for (mode, identity, name), (_, kind, content) in zip(entries, found, strict=True):
+        if {"", ".", ".."} & {*name.split("/")}:
+            raise UsageError(f"--base {commit}: {name!a} is not the name of a file; the commit is damaged")
+        if kind != "blob":
+            raise UsageError(f"{top}: git cannot read the repository: object {identity} is missing; run 'git fsck'")
+        file = out / folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if mode == LINK:
+            links.append((file, os.fsdecode(content)))
+            continue
+        file.write_bytes(content)
+        file.chmod(0o755 if mode == PROGRAM else 0o644)
+    for file, target in links:
+        # The fabric file may name a file of this folder.
+        file.unlink(missing_ok=True)
+        file.symlink_to(target)
+    # Where a link leads depends on the other ones: they are followed when all are there. The file of one that leads
+    # out is missing then, and a finding.
+    for file, _ in links:
+        if not is_below(out, file):
+            file.unlink()
 
 
 def is_below(folder: Path, path: Path) -> bool:
@@ -134,15 +166,22 @@ def is_below(folder: Path, path: Path) -> bool:
     return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
 
 
-def _blobs(top: Path, identities: Sequence[str]) -> Iterator[bytes]:
-    """Yield the contents of objects in the order of their names."""
-    data = _git(top, "cat-file", "--batch", given="".join(f"{identity}\n" for identity in identities).encode())
+def _objects(top: Path, names: Sequence[str]) -> Iterator[tuple[str, str, bytes]]:
+    """Yield the identity, kind and content of objects in the order of their names; empty for one that is not there."""
+    given = b"".join(os.fsencode(f"{name}\n") for name in names)
+    data = _git(top, "cat-file", "--batch", "--follow-symlinks", given=given)
     at = 0
-    for _ in identities:
+    for _ in names:
         end = data.index(b"\n", at)
-        name, kind, *sizes = data[at:end].decode().split()
-        if not sizes:
-            raise UsageError(f"{top}: git cannot read the repository: object {name} is {kind}; run 'git fsck'")
-        size = int(sizes[0])
-        yield data[end + 1 : end + 1 + size]
-        at = end + 1 + size + 1
+        words = data[at:end].decode("utf-8", "surrogateescape").split(" ")
+        at = end + 1
+        match words:
+            case [*_, "missing"]:
+                yield "", "", b""
+            case [identity, kind, size]:
+                yield identity, kind, data[at : at + int(size)]
+                at += int(size) + 1
+            case [_, size]:
+                # A link that leads nowhere, or out of the commit.
+                yield "", "", b""
+                at += int(size) + 1

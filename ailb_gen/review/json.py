@@ -1,4 +1,4 @@
-"""A review for programs: every device and statement, all findings that are new or gone, waves, loads."""
+"""A review for programs: everything, in the form of `docs/review.schema.json`."""
 
 from __future__ import annotations
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from ailb_gen.api.review import review
 from ailb_gen.errors import UsageError
+from ailb_gen.junos.check_result import CheckResult
+from ailb_gen.junos.tree import Node
 from ailb_gen.network import read
+from ailb_gen.network.fabric import Defect
+from ailb_gen.network.model import Switch
 from ailb_gen.review.json import review_json
 from tests.review.fabric import CHANGED, FABRIC, commit, reviewed, write
 
@@ -30,9 +35,11 @@ def test_files_that_are_the_same_are_read_once(tmp_path: Path, monkeypatch: pyte
     seen: list[tuple[Path, str]] = []
     plain = read.read_switch
 
-    def noted(root: Path, name: str, inspect: object) -> object:
+    def noted(
+        root: Path, name: str, inspect: Callable[[Node, Node], CheckResult]
+    ) -> tuple[Switch, CheckResult] | Defect:
         seen.append((root, name))
-        return plain(root, name, inspect)  # type: ignore[arg-type]
+        return plain(root, name, inspect)
 
     monkeypatch.setattr(read, "read_switch", noted)
     found = reviewed(before, after)
@@ -70,8 +77,10 @@ def test_a_base_that_cannot_be_used(text: str, told: str, tmp_path: Path) -> Non
 
 def test_arguments(tmp_path: Path) -> None:
     after = write(tmp_path, FABRIC)
-    for given in ({}, {"base": "HEAD", "before": after}):
-        with pytest.raises(UsageError, match="--base REVISION, or --before"):
-            review(*after, **given)  # type: ignore[arg-type]
+    told = "--base REVISION, or --before"
+    with pytest.raises(UsageError, match=told):
+        review(*after)
+    with pytest.raises(UsageError, match=told):
+        review(*after, base="HEAD", before=after)
     with pytest.raises(UsageError, match=r"--before .*name a fabric file and a directory that exist"):
         review(*after, before=(tmp_path / "x", tmp_path / "y"))

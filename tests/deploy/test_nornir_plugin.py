@@ -6,7 +6,7 @@ With the real services: tests/sot/test_nornir.py.
 from collections.abc import Mapping
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from nornir.core.inventory import Defaults, Group, Groups, Host, Hosts, Inventory, ParentGroups
@@ -26,7 +26,7 @@ SERVERS = "".join(f"server-00{n}: {{data: {{managed: off}}}}\n" for n in range(1
 class Fake:
     """A plug-in with the hosts of `rows`: fields of a Host by name."""
 
-    rows: Mapping[str, Mapping[str, Any]] = {}
+    rows: ClassVar[dict[str, dict[str, Any]]] = {}
     error: BaseException | None = None
 
     def __init__(self, **options: Any) -> None:
@@ -92,14 +92,14 @@ def test_addresses_come_from_the_plugin_and_hosts_yaml_wins(fake: type[Fake], tm
 
 def test_port_and_username_from_the_data(fake: type[Fake], tmp_path: Path) -> None:
     for row in fake.rows.values():
-        row["data"] = {"custom_fields": {"netconf_port": 2022, "user": "kim"}}  # type: ignore[index]
+        row["data"] = {"custom_fields": {"netconf_port": 2022, "user": "kim"}}
     write(tmp_path, FILE + "port: custom_fields.netconf_port\nusername: custom_fields.user\n")
     found = read_inventory(tmp_path / "fabric.yaml", tmp_path).targets["spine1"]
     assert (found.port, found.login.username) == (2022, "kim")
 
 
 def test_a_host_without_address_has_that_of_the_fabric(fake: type[Fake], tmp_path: Path) -> None:
-    fake.rows["spine1"]["hostname"] = "spine1"  # type: ignore[index]
+    fake.rows["spine1"]["hostname"] = "spine1"
     write(tmp_path)
     assert read_inventory(tmp_path / "fabric.yaml", tmp_path).targets["spine1"].hostname == "spine1"
 

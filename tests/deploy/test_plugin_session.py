@@ -7,8 +7,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 import requests
 from requests.adapters import HTTPAdapter
+from urllib3.util import Retry
 
-from ailb_gen.deploy import plugin_session
 from ailb_gen.deploy.plugin_session import TIMEOUTS_S, PluginError, guard, shown
 
 SECRET = "S3cretS3cret"
@@ -91,7 +91,8 @@ def test_nobody_there(server: Server, session: requests.Session, monkeypatch: py
     server.http.shutdown()
     server.http.server_close()
     for adapter in session.adapters.values():
-        adapter.max_retries = plugin_session.Retry(0)  # type: ignore[attr-defined]
+        assert isinstance(adapter, HTTPAdapter)
+        adapter.max_retries = Retry(0)
     with pytest.raises(PluginError, match=r"cannot be reached \(ConnectionError\)"):
         session.get(f"{server.url}/api/")
 

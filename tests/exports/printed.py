@@ -2,7 +2,9 @@
 
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from ailb_gen.exports.kind import ExportInput
 from ailb_gen.exports.print_request import PrintRequest
@@ -13,9 +15,9 @@ RACKS, LENGTHS = EXAMPLES / "lab" / "racks.csv", EXAMPLES / "lab" / "lengths.csv
 HOSTILE = "A<script>1|2\"3,4;`x` {{7}} $(id) Zürich '=cmd"
 
 
-def lab(**options: object) -> ExportInput:
-    """Return the lab with its racks and lengths."""
-    return ExportInput(example("lab"), printed=PrintRequest(**({"racks": RACKS, "lengths": LENGTHS} | options)))  # type: ignore[arg-type]
+def lab(**options: Any) -> ExportInput:
+    """Return the lab with its racks and lengths, and with other options of printing."""
+    return ExportInput(example("lab"), printed=replace(PrintRequest(RACKS, LENGTHS), **options))
 
 
 def with_rack(folder: Path, rack: str, device: str = "spine1") -> Path:

@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter
+from collections.abc import Callable
 from decimal import Decimal
 
 import pytest
@@ -44,9 +45,9 @@ def used_ports(design: Design) -> int:
 
 @settings(max_examples=examples(60), deadline=None)
 @given(st.sampled_from([random_intent, random_mixed]), st.integers(0, 10**6), st.sampled_from(sorted(MEDIA)))
-def test_what_is_plugged_in_equals_the_ports_in_use(make: object, seed: int, media: str) -> None:
+def test_what_is_plugged_in_equals_the_ports_in_use(make: Callable[[int], str], seed: int, media: str) -> None:
     try:
-        design, _ = build(intent_of(make(seed)))  # type: ignore[operator]
+        design, _ = build(intent_of(make(seed)))
         bill = bill_of_materials(design, placed(design, seed), media)
     except (IntentError, UsageError):
         return

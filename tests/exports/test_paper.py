@@ -7,6 +7,7 @@ import pytest
 
 from ailb_gen.errors import MissingExtraError, UsageError
 from ailb_gen.exports.paper import A4, LEADING, SMALLEST, Paper
+from tests.conftest import missing
 
 DEJAVU = Path("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf")
 
@@ -73,7 +74,7 @@ def test_a_character_that_the_font_lacks_is_named(paper: Paper) -> None:
 
 def test_a_font_of_the_user_has_other_scripts() -> None:
     if not DEJAVU.is_file():
-        pytest.skip("needs the fonts of DejaVu")
+        missing("the fonts of DejaVu are not installed")
     Paper("export", DEJAVU, A4, "test").check(["Зал Я, Αθήνα"])
 
 

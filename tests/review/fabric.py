@@ -51,6 +51,6 @@ def commit(folder: Path) -> str:
     return git(folder, "rev-parse", "HEAD")
 
 
-def reviewed(before: tuple[Path, Path], after: tuple[Path, Path], **given: object) -> Review:
+def reviewed(before: tuple[Path, Path], after: tuple[Path, Path], waivers: Path | None = None) -> Review:
     """Review a change in this process."""
-    return review(*after, before=before, executor="serial", **given)  # type: ignore[arg-type]
+    return review(*after, before=before, executor="serial", waivers=waivers)

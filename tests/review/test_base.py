@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -30,6 +31,7 @@ def test_the_files_are_those_of_the_commit(below: str, tmp_path: Path) -> None:
     site = tmp_path / below
     fabric, artifacts = write(site, FABRIC)
     before = files(site)
+    (site / "README.md").write_text("x")
     old = commit(tmp_path)
     write(site, CHANGED)
     commit(tmp_path)
@@ -91,15 +93,14 @@ def test_links_that_lead_out_are_not_made(tmp_path: Path) -> None:
     fabric, artifacts = write(repository, FABRIC)
     secret = tmp_path / "secret"
     secret.write_text("secret")
-    inside = {"near": "fabric.yaml", "generated/up": "../fabric.yaml", "deep": "generated/switches"}
+    inside = {"near": "manifest.json", "up": "../fabric.yaml", "deep": "switches"}
     # The last one climbs by way of another link, which its text does not show.
-    outside = {"far": str(secret), "above": "../secret", "generated/a": "../../secret", "climb": "deep/../../../secret"}
+    outside = {"far": str(secret), "above": "../../secret", "climb": "deep/../../../secret"}
     for name, target in {**inside, **outside}.items():
-        (repository / name).symlink_to(target)
+        (artifacts / name).symlink_to(target)
     commit(repository)
     with revision("HEAD", fabric, artifacts) as base:
-        assert base.folder is not None
-        assert {name for name in (*inside, *outside) if (base.folder / name).is_symlink()} == set(inside)
+        assert {name for name in (*inside, *outside) if (base.artifacts / name).is_symlink()} == set(inside)
 
 
 def test_a_link_that_leads_out_only_with_later_ones_is_not_made(tmp_path: Path) -> None:
@@ -107,13 +108,12 @@ def test_a_link_that_leads_out_only_with_later_ones_is_not_made(tmp_path: Path) 
     repository = tmp_path / "repository"
     fabric, artifacts = write(repository, FABRIC)
     deep = 20
-    (repository / "climb").symlink_to("x/" * deep + "../" * deep + str(tmp_path / "secret").lstrip("/"))
-    (repository / "x").symlink_to(".")
+    (artifacts / "climb").symlink_to("x/" * deep + "../" * deep + str(tmp_path / "secret").lstrip("/"))
+    (artifacts / "x").symlink_to(".")
     (tmp_path / "secret").write_text("secret")
     commit(repository)
     with revision("HEAD", fabric, artifacts) as base:
-        assert base.folder is not None
-        assert (base.folder / "x").is_symlink() and not (base.folder / "climb").is_symlink()
+        assert (base.artifacts / "x").is_symlink() and not (base.artifacts / "climb").is_symlink()
 
 
 def test_a_fabric_file_that_is_a_link_to_another_folder(tmp_path: Path) -> None:
@@ -124,6 +124,69 @@ def test_a_fabric_file_that_is_a_link_to_another_folder(tmp_path: Path) -> None:
     commit(tmp_path)
     with revision("HEAD", fabric, artifacts) as base:
         assert not base.missing and base.fabric.read_text() == FABRIC
+
+
+def test_artifacts_that_are_a_link_to_another_folder(tmp_path: Path) -> None:
+    fabric, artifacts = write(tmp_path / "site", FABRIC)
+    artifacts.rename(tmp_path / "generated")
+    artifacts.symlink_to("../generated")
+    commit(tmp_path)
+    with revision("HEAD", fabric, artifacts) as base:
+        assert not base.missing and (base.artifacts / "manifest.json").is_file()
+
+
+def test_files_that_the_fabric_file_names_are_there(tmp_path: Path) -> None:
+    """Names that git cannot look up, and those that lead out or nowhere, are errors of the fabric file."""
+    (tmp_path / "common").mkdir()
+    (tmp_path / "common/near.csv").write_text("near")
+    (tmp_path / "link.csv").symlink_to("common/near.csv")
+    (tmp_path.parent / "far.csv").write_text("far")
+    (tmp_path / "out.csv").symlink_to("../far.csv")
+    inside, outside = ("../link.csv", "../common/near.csv"), ("../out.csv", "../../far.csv")
+    names = (*inside, *outside, "a\nb.csv", "a\0b", "a missing", "")
+    rows = "".join(f"  - servers: {{csv: {json.dumps(name)}}}\n" for name in names)
+    fabric, artifacts = write(tmp_path / "site", FABRIC)
+    fabric.write_text(f"stripes:\n{rows}servers: {{csv: .}}\ncabling: {{csv: generated/cabling.csv}}\n")
+    commit(tmp_path)
+    with revision("HEAD", fabric, artifacts) as base:
+        assert base.folder is not None
+        found = files(base.folder)
+        assert {name for name in found if not name.startswith("site/generated/")} == {
+            *("site/fabric.yaml", "link.csv", "common/near.csv")
+        }
+        assert found["link.csv"] == (0, b"near") and "site/generated/cabling.csv" in found
+
+
+def test_a_large_file_beside_the_fabric_file_is_not_read(tmp_path: Path) -> None:
+    """Its object is damaged: git would fail on it."""
+    fabric, artifacts = write(tmp_path, FABRIC)
+    with (tmp_path / "dump.bin").open("wb") as file:
+        file.truncate(200_000_000)
+    commit(tmp_path)
+    blob = git(tmp_path, "rev-parse", "HEAD:dump.bin")
+    (tmp_path / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    with revision("HEAD", fabric, artifacts) as base:
+        assert base.folder is not None and not base.missing
+        assert {path.name for path in base.folder.iterdir()} == {"fabric.yaml", "generated"}
+
+
+@pytest.mark.parametrize("name", [".", "site/.."])
+def test_artifacts_at_the_top(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "site").mkdir()
+    fabric, artifacts = write(tmp_path, FABRIC)
+    for path in artifacts.iterdir():
+        path.rename(tmp_path / path.name)
+    commit(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    with revision("HEAD", Path(fabric.name), Path(name)) as base:
+        assert not base.missing and (base.artifacts / "manifest.json").is_file()
+
+
+def test_a_directory_with_a_line_break(tmp_path: Path) -> None:
+    fabric, artifacts = write(tmp_path, FABRIC)
+    commit(tmp_path)
+    with pytest.raises(UsageError, match="line break"), revision("HEAD", fabric, artifacts.rename(tmp_path / "a\nb")):
+        pass
 
 
 def test_a_folder_that_poses_as_a_repository(tmp_path: Path) -> None:
@@ -189,7 +252,8 @@ def test_names_that_lead_out_write_nothing(kind: str, tmp_path: Path) -> None:
     link = git(repository, "hash-object", "-w", str(repository / "target"))
     below = tree(repository, f"100644 evil {blob}")
     rows = {"dots": f"40000 .. {below}", "through a link": f"120000 x {link}\n40000 x {below}"}[kind]
-    head = git(repository, "commit-tree", tree(repository, rows), "-m", "x")
+    top = tree(repository, f"40000 generated {tree(repository, rows)}")
+    head = git(repository, "commit-tree", top, "-m", "x")
     with pytest.raises(UsageError, match=r"--base"), revision(head, fabric, artifacts):
         pass
     assert not list(tmp_path.rglob("evil"))

@@ -24,13 +24,13 @@ from tests.review.fabric import CHANGED, FABRIC, reviewed, write
 HOSTILE = ("`", "```", "</summary><script>alert(1)</script>", "@admin", "[x](http://evil)", "{{ x }}", "$(id)", "=cmd")
 
 
-def sample(*names: str, base: str = "main", lines: int = 3, **given_: object) -> Review:
+def sample(*names: str, lines: int = 3) -> Review:
     """Return a review of some leaves, each of which changes in its own way."""
     rows = [
         DeviceChange(name, "leaf", "changed", tuple(Edit(ADD, f"x{n} {i} {name}") for i in range(lines)))
         for n, name in enumerate(names)
     ]
-    return Review(base, CheckReport(verdict_of()), groups=groups_of(rows), **given_)  # type: ignore[arg-type]
+    return Review("main", CheckReport(verdict_of()), groups=groups_of(rows))
 
 
 def rendered(text: str) -> str:
