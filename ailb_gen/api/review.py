@@ -1,4 +1,4 @@
-"""Review a change of a fabric: what it changes, new findings, impact, loads, from files alone."""
+"""Review a change of a fabric from files alone: changed devices, new findings, impact, loads."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class _BothSides:
         expected = {**expected_fabric(old_intent.fabric).switches, **context.expected.switches}
         switches, same = self._switches(artifacts, {name: switch.role for name, switch in expected.items()})
         known = _known(context, same)
-        done, old = self._examine("checking the files before", old_intent, base.artifacts, known)
+        done, old = self._examine("checking the files before", old_intent, base.artifacts, known, context)
         servers = changed_servers((base.artifacts, old.network), (artifacts, context.network))
         return Review(
             base=base.name,
@@ -117,13 +117,15 @@ class _BothSides:
             reread=(len(old.network.switches) - len(known), len(old.network.switches)),
         )
 
-    def _examine(self, title: str, intent: Intent, artifacts: Path, known: Known | None = None) -> tuple[Run, Context]:
+    def _examine(
+        self, title: str, intent: Intent, artifacts: Path, known: Known | None = None, other: Context | None = None
+    ) -> tuple[Run, Context]:
         from ailb_gen.checks.progress import STEPS
         from ailb_gen.checks.run import examine
 
         with self.progress(title, STEPS) as advance:
             return examine(
-                intent, artifacts, self.asked.options, advance, advance.step, self.asked.foreign, known or {}
+                intent, artifacts, self.asked.options, advance, advance.step, self.asked.foreign, known or {}, other
             )
 
     def _switches(self, artifacts: Path, roles: dict[str, str]) -> tuple[list[ChangedSwitch], dict[str, str]]:

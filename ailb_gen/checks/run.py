@@ -84,13 +84,14 @@ def examine(
     step: Callable[[str], None] = lambda name: None,
     foreign: Sequence[ForeignCheck] = (),
     known: Known = NONE_KNOWN,
+    other: Context | None = None,
 ) -> tuple[Run, Context]:
     """Check the files below `root` against the intent; return the run and what was examined.
 
     `foreign` are the chosen checks of extensions; one that fails is the run's `trouble`. `advance` is called with how
     many more of STEPS steps are done, `step` with the name of the step that begins. The run has one result for every
     check that was asked for, by id, but for those that others make: Batfish and waivers. The files of `known` switches
-    are not read again.
+    are not read again, and what the `other` side of a change shares is not computed again.
     Raises UsageError for a directory without artifacts and for YANG models that cannot be used, WorkerError when a
     worker dies.
     """
@@ -116,6 +117,7 @@ def examine(
             executor,
             steps,
             options.keep_changes,
+            other,
         )
         for name, families in ORDER:
             _run_families(name, families, chosen, context, findings)

@@ -126,7 +126,7 @@ def plugin_hosts(files: InventoryFiles, directory: Path, names: Iterable[str], s
 
 
 def _note_host(files: InventoryFiles, read: NornirFile, name: str, host: nornir.Host) -> None:
-    """Check what a plug-in says of a device as if it stood in hosts.yaml."""
+    """Check the entry of a plug-in for a device as if it stood in hosts.yaml."""
     where = ("inventory", "plugin")
     if host.password:
         reason = f"{read.inventory.plugin} gives {name} a password in plain text"
@@ -153,7 +153,7 @@ def _note_host(files: InventoryFiles, read: NornirFile, name: str, host: nornir.
 
 
 def _found(data: object, path: str) -> object:
-    """Return what a host's data has at a path of keys; None for nothing."""
+    """Return the value at a path of keys in a host's data, None without one."""
     for key in path.split("."):
         data = data.get(key) if isinstance(data, Mapping) else getattr(data, key, None)
     return data

@@ -49,6 +49,6 @@ def _cells(row: BillRow) -> tuple[str, ...]:
 
 
 def _escaped(text: str) -> str:
-    """Escape what Markdown and HTML read: descriptions of platforms are free text."""
+    """Escape markup of Markdown and HTML: descriptions of platforms are free text."""
     escaped = text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("`", "\\`")
     return " ".join(escaped.split())

@@ -18,7 +18,7 @@ from ailb_gen.exports.plant import CableEnd, Cage, PlantCable, plant
 
 
 class Item(NamedTuple):
-    """What is bought; `length_m` is text, empty where it is unknown or there is none."""
+    """An item to order; `length_m` is text, empty where it is unknown or there is none."""
 
     category: str
     description: str
@@ -153,7 +153,7 @@ class _Count:
             yield Item("cable", f"{fiber} fiber breakout cable, {legs}", length_m=_length(known))
 
     def proof(self, counts: Counter[Item]) -> Proof:
-        """Count ports and connectors from the cables' ends, and what is plugged in from the items."""
+        """Count ports and connectors from the ends of cables, optics and ends of direct cables from the items."""
         of_category = Counter[str]()
         for item, used in counts.items():
             of_category[item.category] += used

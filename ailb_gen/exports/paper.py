@@ -47,7 +47,7 @@ class Paper:
         for char in sorted({char for text in texts for char in text}):
             if ord(char) not in self.regular.face.charToGlyph:
                 raise UsageError(
-                    f"the font has no {char!r} (U+{ord(char):04X}), which a rack is called with; "
+                    f"the font has no {char!r} (U+{ord(char):04X}), which is in the name of a rack; "
                     "name a TrueType font that has it by --font, such as NotoSans-Regular.ttf"
                 )
 

@@ -56,7 +56,7 @@ class PlantCable(NamedTuple):
 
     @property
     def mark(self) -> str:
-        """What people tell cables apart by: the color, or the rail."""
+        """The color, or the rail: people tell cables apart by it."""
         return self.color or f"rail {self.rail}"
 
 

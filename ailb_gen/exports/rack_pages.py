@@ -8,7 +8,7 @@ from ailb_gen.exports.kind import ExportInput, Files
 from ailb_gen.exports.paper import A4, MM, Paper
 from ailb_gen.exports.rack_list import DeviceWork, PortWork, WorkGroup, work_groups
 
-# What A4 and US Letter both have inside margins of 12 mm.
+# The area that A4 and US Letter share inside margins of 12 mm.
 LEFT, TOP, BOTTOM, WIDTH = 12 * MM, A4[1] - 22 * MM, 22 * MM, 186 * MM
 ROW = 5.2 * MM
 ROWS = int((TOP - BOTTOM) / ROW) - 2

@@ -12,7 +12,7 @@ from ailb_gen.exports.kind import ExportInput
 from ailb_gen.exports.labels import address, labels, uplinks
 from ailb_gen.exports.sensors import COUNTERS_S, PORT, SESSIONS, SESSIONS_S, interface_counters, queue_counters
 
-# What is subscribed to: the name of the measurement, the path, seconds between samples.
+# Subscriptions: the name of the measurement, the path, seconds between samples.
 _MEASUREMENTS = (
     ("interfaces", interface_counters(), COUNTERS_S),
     ("queues", queue_counters(), COUNTERS_S),

@@ -3,12 +3,11 @@
 What `overrides` of the fabric file say about the same wins.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 from ailb_gen.errors import IntentError, Place, Problem
-from ailb_gen.intent.csv_table import Columns, read_table
+from ailb_gen.intent.csv_table import Columns, TableRow, table_rows
 from ailb_gen.yamlio import Path, Source
 
 SWITCH_COLUMNS = ("name", "role", "management", "mac", "serial")
@@ -17,34 +16,6 @@ SWITCHES = Columns(SWITCH_COLUMNS, ("name", "role"), "switches", 100_000)
 CABLES = Columns(CABLE_COLUMNS, ("a_device", "a_port", "b_device", "b_port", "kind"), "cables", 1_000_000)
 ROLES = {"leaf": "leaves", "spine": "spines"}
 Overrides = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """A row of a table: its cells by column, and where they stand."""
-
-    file: str
-    line: int
-    cells: dict[str, str]
-    numbers: dict[str, int]
-
-    def place(self, column: str) -> Place:
-        return Place(self.file, self.line, self.numbers[column] + 1)
-
-    def problem(self, code: str, column: str, reason: str, hint: str = "") -> Problem:
-        return Problem(code, self.place(column), column, reason, hint)
-
-
-def _rows(text: str, name: str, columns: Columns, problems: list[Problem]) -> Iterator[_Row]:
-    """Yield the rows of a table whose required cells are all filled; notes the others."""
-    header, rows = read_table(text, name, columns)
-    numbers = {column: number for number, column in enumerate(header)}
-    for line, cells in rows:
-        row = _Row(name, line, dict(zip(header, cells, strict=True)), numbers)
-        empty = [column for column in columns.required if not row.cells[column]]
-        problems += [row.problem("missing-key", column, "this cell is required and empty") for column in empty]
-        if not empty:
-            yield row
 
 
 class _Filler:
@@ -88,7 +59,7 @@ class _Filler:
             self.source.places[(*where, len(ports))] = place
             ports.append(port)
 
-    def cable(self, row: _Row, problems: list[Problem]) -> None:
+    def cable(self, row: TableRow, problems: list[Problem]) -> None:
         """Set leaf and port of a server's NIC, unless the fabric file does; notes a second cable of the NIC."""
         leaf, port, server, nic = (row.cells[column] for column in CABLE_COLUMNS[:4])
         where: Path = ("overrides", "servers", server, "cables", nic)
@@ -111,7 +82,7 @@ def fill_switches(source: Source, text: str, name: str) -> None:
     """Add addresses, MACs and serials of the CSV file `name` to the overrides in `source`. Raises IntentError."""
     problems: list[Problem] = []
     filler, seen = _Filler(source), dict[str, int]()
-    for row in _rows(text, name, SWITCHES, problems):
+    for row in table_rows(text, name, SWITCHES, problems):
         switch, role = row.cells["name"], row.cells["role"]
         if role not in ROLES:
             problems.append(row.problem("wrong-value", "role", f"must be 'leaf' or 'spine', not {role!r}"))
@@ -135,7 +106,7 @@ def fill_cables(source: Source, text: str, name: str) -> None:
     """
     problems: list[Problem] = []
     filler = _Filler(source)
-    for row in _rows(text, name, CABLES, problems):
+    for row in table_rows(text, name, CABLES, problems):
         leaf, leaf_port, peer, peer_port = (row.cells[column] for column in CABLE_COLUMNS[:4])
         if row.cells["kind"] == "host":
             filler.cable(row, problems)

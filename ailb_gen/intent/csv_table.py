@@ -39,6 +39,24 @@ class Columns:
         return column in self.names or (self.numbered is not None and self.numbered.match(column) is not None)
 
 
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """A row of a table: its cells by column, and where they stand."""
+
+    file: str
+    line: int
+    cells: dict[str, str]
+    numbers: dict[str, int]
+
+    def place(self, column: str) -> Place:
+        """Return the place of a cell."""
+        return Place(self.file, self.line, self.numbers[column] + 1)
+
+    def problem(self, code: str, column: str, reason: str, hint: str = "") -> Problem:
+        """Make a problem of a cell."""
+        return Problem(code, self.place(column), column, reason, hint)
+
+
 class _Lines:
     """The lines of a text, which raise csv.Error if the row that began when `size` was 0 is too long."""
 
@@ -112,3 +130,15 @@ def read_table(text: str, name: str, columns: Columns) -> tuple[list[str], list[
     if problems:
         raise IntentError(problems)
     return header, rows
+
+
+def table_rows(text: str, name: str, columns: Columns, problems: list[Problem]) -> Iterator[TableRow]:
+    """Yield the rows of a table whose required cells are all filled; notes the others. Raises as `read_table` does."""
+    header, rows = read_table(text, name, columns)
+    numbers = {column: number for number, column in enumerate(header)}
+    for line, cells in rows:
+        row = TableRow(name, line, dict(zip(header, cells, strict=True)), numbers)
+        empty = [column for column in columns.required if not row.cells[column]]
+        problems += [row.problem("missing-key", column, "this cell is required and empty") for column in empty]
+        if not empty:
+            yield row

@@ -1,4 +1,4 @@
-"""What a change does to devices: statements of switches, files of servers, cables, grouped by sameness.
+"""The changes of devices: statements of switches, files of servers, cables, in groups that change in the same way.
 
 Two switches are in one group when the same kinds of statements change in the same way; names and numbers that identify
 a device or a part of it may differ (IDENTITIES). Values such as an MTU may not, so that an odd one is seen.
@@ -67,7 +67,7 @@ class DeviceChange:
 
     @property
     def lines(self) -> Iterator[str]:
-        """What changes, as a diff has it."""
+        """The lines of a diff."""
         for edit in self.edits:
             if edit.kind == "replace":
                 yield f"- {edit.statement} {edit.old}"
@@ -81,7 +81,7 @@ class DeviceChange:
 
 @dataclass(frozen=True, slots=True)
 class ChangedSwitch:
-    """The change of a switch, and what it does before and after; None where that is not known."""
+    """The change of a switch, and its configuration before and after; None where that is not known."""
 
     change: DeviceChange
     before: Switch | None = None
@@ -90,7 +90,7 @@ class ChangedSwitch:
 
 @dataclass(frozen=True, slots=True)
 class DeviceGroup:
-    """Devices that change alike; `same` says that they change in the very same way. The first one is the example."""
+    """Devices that change in the same way but for names and numbers; `same`: these are the same, too."""
 
     changes: tuple[DeviceChange, ...]
     same: bool
@@ -102,7 +102,7 @@ class DeviceGroup:
 
 
 def groups_of(changes: Iterable[DeviceChange]) -> tuple[DeviceGroup, ...]:
-    """Group devices that change alike, the largest groups of a role first."""
+    """Group devices that change in the same way, the largest groups of a role first."""
     found: dict[object, list[DeviceChange]] = defaultdict(list)
     for change in changes:
         shape = frozenset(Counter(map(_shape, change.edits)).items())
@@ -155,7 +155,7 @@ def changed_switches(
             continue
         for root, file in zip(roots, (old[name], new[name]), strict=True):
             _check_inside(root, root / file)
-        if old[name] == new[name] and filecmp.cmp(roots[0] / old[name], roots[1] / new[name], shallow=False):
+        if old[name] == new[name] and _equal(roots[0] / old[name], roots[1] / new[name]):
             same[name] = new[name]
         else:
             pairs.append((name, old[name], new[name]))
@@ -163,6 +163,14 @@ def changed_switches(
     work = partial(_compare_chunk, roots, roles)
     rows = map(work, chunks) if executor is None else executor.map(work, chunks)
     return sorted((*found, *(row for chunk in rows for row in chunk)), key=lambda row: row.change.name), same
+
+
+def _equal(old: Path, new: Path) -> bool:
+    """Return whether two files are the same; one that cannot be read is not, and findings say why."""
+    try:
+        return filecmp.cmp(old, new, shallow=False)
+    except OSError:
+        return False
 
 
 def _check_inside(root: Path, path: Path) -> None:
@@ -205,7 +213,7 @@ def changed_servers(before: tuple[Path, Network], after: tuple[Path, Network]) -
         if folders not in compared:
             for root, folder in zip((old_root, new_root), folders, strict=True):
                 _check_inside(root, root / folder)
-            # Servers that share a profile share what changes.
+            # Servers that share a profile share its changes.
             compared[folders] = tuple(_changed_files(old_root / folders[0], new_root / folders[1]))
         if compared[folders]:
             found.append(DeviceChange(name, "server", "changed", files=compared[folders]))

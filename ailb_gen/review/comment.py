@@ -46,7 +46,7 @@ def comment(review: Review, limit: int = MAX_CHARACTERS) -> str:
 
 
 def _sentence(fact: str) -> str:
-    """Return a fact; what it quotes, of files or errors, stands behind its first colon, and then as code."""
+    """Return a fact; text of files or errors in it follows its first colon, and is code."""
     head, colon, rest = fact.partition(": ")
     quoting = head in ("No comparison", "No order of changes keeps a path")
     return f"{head}{colon}{code(rest) if quoting else escaped(rest)}."

@@ -166,7 +166,7 @@ def _wave(
     links: Mapping[str, Mapping[str, frozenset[str]]],
     cut: Mapping[str, tuple[str, str]],
 ) -> WaveImpact:
-    """Return the impact of a wave, by what its switches touch and the colors of all sessions."""
+    """Return the impact of a wave, from that of its switches (`ends`) and the colors of all sessions (`links`)."""
     away = frozenset(wave.devices)
     own = [ends[name] for name in wave.devices if name in ends]
     stay = {leaf: row for leaf, row in links.items() if leaf not in away}

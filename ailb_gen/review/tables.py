@@ -37,7 +37,7 @@ class Table:
 
 
 def facts(review: Review) -> Iterator[str]:
-    """Yield the sentences that say how much changes."""
+    """Yield the sentences about the extent of a change."""
     changes = review.changes
     if review.missing:
         yield f"No comparison: {review.missing}. All findings count as new"
@@ -81,7 +81,7 @@ def group_title(group: DeviceGroup) -> str:
 
 
 def wave_table(impact: ChangeImpact, colors: Collection[str]) -> Table:
-    """Return the waves of a push: what each touches, and what is left while its devices are away.
+    """Return the waves of a push: the sessions that each touches, and the paths left while its devices are away.
 
     `colors` are all of the fabric.
     """

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from ailb_gen.api.review import review
+from ailb_gen.checks import context
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.check_result import CheckResult
 from ailb_gen.junos.tree import Node
@@ -46,6 +48,28 @@ def test_files_that_are_the_same_are_read_once(tmp_path: Path, monkeypatch: pyte
     assert [name for root, name in seen if root == before[1]] == ["switches/spine1.conf"]
     assert sum(root == after[1] for root, _ in seen) == 7
     assert found.reread == (1, 7)
+
+
+@pytest.mark.parametrize(("changed", "times"), [("ailb-net", 1), ("spine1.conf", 2)])
+def test_routes_and_failures_are_computed_once_where_no_switch_differs(
+    changed: str, times: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, after = write(tmp_path / "a", FABRIC), write(tmp_path / "b", FABRIC)
+    file = next(path for path in sorted(after[1].rglob("*")) if path.name == changed)
+    file.write_text(file.read_text().replace("9216", "9100") + "# changed\n")
+    counts = Counter[str]()
+    for name in ("Routing", "Baseline", "failure_outcomes"):
+        plain = getattr(context, name)
+
+        def counted(*given: object, name: str = name, plain: Callable[..., object] = plain) -> object:
+            counts[name] += 1
+            return plain(*given)
+
+        monkeypatch.setattr(context, name, counted)
+    found = reviewed(before, after)
+    assert counts == dict.fromkeys(("Routing", "Baseline", "failure_outcomes"), times)
+    assert found.groups and found.before is not None
+    assert found.before.run.results == reviewed(after, before).report.verdict.run.results
 
 
 def test_processes_give_the_same(tmp_path: Path) -> None:

@@ -45,12 +45,12 @@ def test_other_columns_semicolons_and_a_missing_unit_are_taken(tmp_path: Path) -
         ("leaf2,A1,1", 2, "unknown-device", "the fabric has no device 'leaf2'"),
         ("leaf1,A1,1\nleaf1,A2,1", 3, "duplicate-name", "leaf1 has two rows"),
         ("leaf1,A1,0", 2, "wrong-value", "'0' is not a rack unit"),
-        ("leaf1,,1", 2, "wrong-value", "'' is not the name of a rack"),
+        ("leaf1,,1", 2, "missing-key", "this cell is required and empty"),
         ('leaf1,"A\n1",1', 3, "wrong-value", "'A\\n1' is not the name of a rack"),
         ("leaf1," + "A" * 300 + ",1", 2, "wrong-value", "is not the name of a rack"),
         ("leaf1,=cmd|'/C calc'!A0,1", 2, "wrong-value", "which spreadsheets take for a formula"),
         ("leaf1,A1", 2, "csv-row", "the row has 2 cells, the header 3"),
-        ('leaf1,"A1,1', 2, "csv-row", "not CSV"),
+        ('leaf1,"A1,1', 2, "csv-row", "not valid CSV"),
     ],
 )
 def test_a_wrong_row_of_racks_is_named_with_its_line(
@@ -85,7 +85,7 @@ def test_a_wrong_row_of_lengths_is_named(row: str, code: str, reason: str, tmp_p
 
 
 def test_a_missing_column_and_a_missing_file_are_named(tmp_path: Path) -> None:
-    with pytest.raises(IntentError, match="the column rack is missing"):
+    with pytest.raises(IntentError, match="rack: this column is required and missing"):
         read_places(written(tmp_path, "racks.csv", "device,unit\nleaf1,3\n"), None, DEVICES)
     with pytest.raises(IntentError, match="No such file"):
         read_places(tmp_path / "none.csv", None, DEVICES)

@@ -60,10 +60,13 @@ def test_new_deleted_and_unreadable_switches(roots: tuple[Path, Path]) -> None:
     (roots[0] / LEAF).unlink()
     (roots[1] / "switches/spine1.conf").unlink()
     (roots[1] / "switches/spine2.conf").write_text("interfaces {")
+    (roots[1] / "switches/spine3.conf").unlink()
+    (roots[1] / "switches/spine3.conf").symlink_to("nothing")
     found, _ = changed_switches(roots, {"spine1": "spine"}, None)
     assert [(row.change.name, row.change.role, row.change.kind) for row in found] == [
         ("spine1", "spine", "deleted"),
         ("spine2", "", "unreadable"),
+        ("spine3", "", "unreadable"),
         ("stripe1-leaf1", "", "new"),
     ]
 
