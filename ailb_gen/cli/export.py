@@ -19,6 +19,13 @@ from ailb_gen.errors import UsageError
 if TYPE_CHECKING:
     from ailb_gen.exports.kind import ExportInput
 
+NAME = Annotated[
+    str | None, typer.Argument(help="Name of the export; --list shows all.", autocompletion=complete.export)
+]
+FABRIC = Annotated[Path | None, typer.Argument(help="The fabric file.", metavar="FABRIC", envvar="AILB_FABRIC")]
+ARTIFACTS = Annotated[
+    Path | None, typer.Argument(help="The generated files, for exports that carry them.", metavar="ARTIFACTS")
+]
 TEST = Annotated[str, typer.Option("--test", help="Program of nccl-tests, or its path.", metavar="PROGRAM")]
 IMAGE = Annotated[str, typer.Option("--image", help="Container image of the program.", metavar="IMAGE")]
 RACKS = Annotated[Path | None, typer.Option("--racks", help="CSV file: device, rack, unit.", metavar="FILE")]
@@ -44,15 +51,9 @@ PDF = b"%PDF-"
 
 def export(
     ctx: typer.Context,
-    name: Annotated[
-        str | None, typer.Argument(help="Name of the export; --list shows all.", autocompletion=complete.export)
-    ] = None,
-    fabric: Annotated[
-        Path | None, typer.Argument(help="The fabric file.", metavar="FABRIC", envvar="AILB_FABRIC")
-    ] = None,
-    artifacts: Annotated[
-        Path | None, typer.Argument(help="The generated files, for exports that carry them.", metavar="ARTIFACTS")
-    ] = None,
+    name: NAME = None,
+    fabric: FABRIC = None,
+    artifacts: ARTIFACTS = None,
     out: Annotated[Path | None, output_option("export", "PATH", "--out")] = None,
     limit: LIMIT = None,
     test: TEST = "all_reduce_perf",
