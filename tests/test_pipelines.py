@@ -202,7 +202,7 @@ def test_the_steps_of_the_action(runner: Runner) -> None:
         script, env = action_step(name)
         done = runner.run(script, **env)
         assert done.returncode == 0, done.stderr
-    assert "CPU seconds; of 7 switch files before the change, 7 differ" in done.stderr
+    assert "review: of 7 switch files before the change, 7 differ" in done.stderr
     reports = runner.folder / "reports"
     assert {path.name for path in reports.iterdir()} == {"review.md", "review.json", "junit.xml", "validate.sarif"}
     assert json.loads((reports / "review.json").read_text())["base"] == "HEAD^1"

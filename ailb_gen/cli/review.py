@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import resource
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -15,9 +14,6 @@ from ailb_gen.cli.live import progress
 from ailb_gen.cli.reports import finding_targets, write_reports
 from ailb_gen.cli.steady import steady
 from ailb_gen.errors import ExitCode
-
-if TYPE_CHECKING:
-    from ailb_gen.review.model import Review
 
 
 def review(
@@ -63,7 +59,8 @@ def review(
         html=any(kind == "html" for kind, _ in where),
         progress=progress,
     )
-    say_verbose(_cost(found))
+    read, every = found.reread
+    say_verbose(f"review: of {every:,} switch files before the change, {read:,} differ and were read")
 
     from ailb_gen.report.check_report import format_of
     from ailb_gen.review.comment import comment
@@ -78,13 +75,3 @@ def review(
             raise found.report.trouble
         if found.report.verdict.failed:
             raise typer.Exit(ExitCode.FINDINGS)
-
-
-def _cost(found: Review) -> str:
-    """Return how long the processors worked, and how many files were read for a second time."""
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    seconds = sum(one.ru_utime + one.ru_stime for one in used)
-    read, every = found.reread
-    return (
-        f"review: {seconds:.1f} CPU seconds; of {every:,} switch files before the change, {read:,} differ and were read"
-    )

@@ -34,7 +34,7 @@ def test_formats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert (tmp_path / "reports" / kind).read_text().lower().startswith(start), kind
     code, out, err = run("-v", *words(tmp_path, after, "--json"))
     assert (code, json.loads(out)["fabric"]) == (0, "small")
-    assert "CPU seconds; of 7 switch files before the change, 7 differ and were read" in err
+    assert "review: of 7 switch files before the change, 7 differ and were read" in err
 
 
 def test_exit_codes(tmp_path: Path) -> None:
