@@ -21,6 +21,8 @@ T = TypeVar("T")
 LINK = "link:"
 # The key of a manifest that says that its tree was collected from devices, and what of it.
 COLLECTED = "collected"
+# The key of a manifest of exports.
+EXPORTED = "exported"
 
 
 def entry_of(data: bytes) -> str:
@@ -120,9 +122,10 @@ def read_any(out: Path) -> Manifest | None:
 
 
 def read_generated(out: Path) -> Manifest | None:
-    """Read the manifest of a generated tree. Raises OutputError as `read_any`, and for a tree that was collected."""
+    """Read the manifest of a generated tree. Raises OutputError as `read_any`, and for what another command wrote."""
     found = read_any(out)
-    if found is not None and found.collected:
-        reason = "this directory was written by 'ailb-gen collect', not by 'ailb-gen generate'"
+    if found is not None and (found.collected or EXPORTED in found.body):
+        command = "collect" if found.collected else "export"
+        reason = f"this directory was written by 'ailb-gen {command}', not by 'ailb-gen generate'"
         raise OutputError(f"{out}: {reason}; name another directory")
     return found

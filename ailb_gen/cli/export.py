@@ -77,7 +77,7 @@ def export(
 ) -> None:
     """Print the design in the form that another program reads.
 
-    The name `all` writes all exports into a folder.
+    The name `all` writes all exports into a folder, and removes those of an older run.
 
     Exit codes: 0 done, 2 bad input, 3 a file cannot be written, or an extension fails.
     """
@@ -171,13 +171,12 @@ def _write_one(given: ExportInput, name: str, out: Path | None) -> None:
 def _write_all(given: ExportInput, out: Path) -> None:
     """Write every export that the design supports into a folder of its own, and name the others."""
     from ailb_gen.api.export import export_files, exports
-    from ailb_gen.report.write import write_bytes
+    from ailb_gen.exports.folder import write_folder
 
+    files: dict[str, bytes] = {}
     for name in exports():
         try:
-            files = export_files(given, name)
+            files |= {f"{name}/{path}": data for path, data in export_files(given, name).items()}
         except UsageError as error:
             notify(f"{name} not written: {error}")
-            continue
-        for path, data in files.items():
-            write_bytes(out / name / path, data, "export")
+    write_folder(out, given.design.name, files)

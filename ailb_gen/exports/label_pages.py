@@ -36,8 +36,10 @@ class LabelSheet:
     wrap: float = 0.0
 
 
-# Sizes of Avery's sheets as in the templates of gLabels (avery-us-templates.xml, avery-iso-templates.xml). The flag is
-# one label per page for printers with rolls: 25 mm each side of the 20 mm that go around the cable.
+# Avery publishes no list of sizes. L4731, and margin and step of 5160 and 5167: paperless-asn-qr-codes 0.6 on PyPI
+# (avery_labels.py). gLabels 3.4 (avery-us-templates.xml) has the same sizes of labels, and steps of 2.78125 and 2.0625
+# inches: no label differs by more than 0.8 mm. The flag's size is our own, one label per page for printers with rolls:
+# 25 mm each side of the 20 mm that go around the cable.
 LABEL_SHEETS = {
     "l4731": LabelSheet(A4, 7, 27, 25.4 * MM, 10 * MM, 9 * MM, 13.5 * MM, 27.9 * MM, 10 * MM, 6),
     "5160": LabelSheet(LETTER, 3, 10, 2.625 * INCH, INCH, 0.1875 * INCH, 0.5 * INCH, 2.75 * INCH, INCH, 11),

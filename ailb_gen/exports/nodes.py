@@ -1,7 +1,8 @@
 """Kubernetes: labels of nodes, and objects of NVIDIA's Network Operator for RDMA from the host's network.
 
-Objects are those of Kubernetes v1, of the Network Operator 25.10 (`mellanox.com/v1alpha1`) and of the NIC
-Configuration Operator that comes with it (`configuration.net.nvidia.com/v1alpha1`).
+Objects are those of Kubernetes v1, of the Network Operator 25.10 (`mellanox.com/v1alpha1`; its Helm chart has the
+images of `IMAGES`), and of the two that come with it: the NIC Configuration Operator
+(`configuration.net.nvidia.com/v1alpha1`) and Node Feature Discovery (`nfd.k8s-sigs.io/v1alpha1`).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from ailb_gen.design.model import DesignServer
+from ailb_gen.design.model import DesignServer, HostConfig
 from ailb_gen.errors import UsageError
 from ailb_gen.exports.kind import ExportInput
 from ailb_gen.jobs.command import job_servers
@@ -62,11 +63,12 @@ def _node(fabric: str, server: DesignServer) -> dict[str, Any]:
 
 
 def network_operator(given: ExportInput) -> str:
-    """Return a NicClusterPolicy, and a NicConfigurationTemplate where the type of the NICs is given.
+    """Return a NicClusterPolicy, a NodeFeatureRule, and a NicConfigurationTemplate if the type of the NICs is given.
 
     Pods use the host's network: only there are the tables and rules that keep a color on its path. So devices are
-    shared (`rdma/rail0` and so on), and no network of Multus is needed. Raises UsageError for servers that differ in
-    NICs, and for a type that is no PCI device.
+    shared (`rdma/rail0` and so on), and no network of Multus is needed: a MacvlanNetwork would have other addresses, an
+    IPoIBNetwork is for InfiniBand. Raises UsageError for servers that differ in NICs, and for a type that is no PCI
+    device.
     """
     config = same_config(job_servers(given.design, given.job.patterns))
     rows = [
@@ -81,7 +83,7 @@ def network_operator(given: ExportInput) -> str:
         "metadata": {"name": "nic-cluster-policy"},
         "spec": {"rdmaSharedDevicePlugin": plugin},
     }
-    objects = [policy]
+    objects = [policy, _nics_up(dns_label(given.design.name), config)]
     nic_type = given.boot.nic_type
     if nic_type:
         if NIC_TYPE.fullmatch(nic_type) is None:
@@ -106,3 +108,19 @@ def network_operator(given: ExportInput) -> str:
             }
         )
     return "---\n".join(yaml.dump(one, Dumper=_Dumper, sort_keys=False) for one in objects)
+
+
+def _nics_up(fabric: str, config: HostConfig) -> dict[str, Any]:
+    """Return a rule of Node Feature Discovery: nodes on which all NICs have a link get a label, others lose it."""
+    up = {"op": "In", "value": ["up"]}
+    terms = [
+        {"feature": "network.device", "matchExpressions": {"name": {"op": "In", "value": [nic.name]}, "operstate": up}}
+        for nic in config.nics
+    ]
+    rule = {"name": "nics-up", "labels": {f"{LABELS}/nics-up": "true"}, "matchFeatures": terms}
+    return {
+        "apiVersion": "nfd.k8s-sigs.io/v1alpha1",
+        "kind": "NodeFeatureRule",
+        "metadata": {"name": fabric},
+        "spec": {"rules": [rule]},
+    }

@@ -1,8 +1,10 @@
 """Telemetry of the switches: the gNMI paths of uplinks and BGP sessions, on Junos OS Evolved.
 
-Paths are OpenConfig's (openconfig-interfaces, openconfig-qos, openconfig-network-instance), which Junos takes without
-keys as "all". Counters of an interface include pauses (`in-pause-pkts`); those of a queue are sent and dropped packets
-and ECN marks. OpenConfig has no counters of PFC by priority: servers have them, see docs/how-to/counters.md.
+Paths are OpenConfig's, without keys for "all", as Juniper publishes its sensors (Juniper/telemetry on GitHub,
+24.4/24.4R1-EVO/protos: evo-if-oc_render, aftman-cos-oc_render, pfe_qos_egress_qstats, rpd_ni_bgp_oc). Counters of an
+interface include pauses (`in-pause-pkts`), and Juniper's own `out-queue` with tail drops, RED drops and peaks of the
+buffer; those of a queue are sent and dropped packets and its length. No sensor there has ECN marks or PFC by priority:
+servers have them, see docs/how-to/counters.md.
 """
 
 from __future__ import annotations

@@ -109,7 +109,8 @@ def _base_size(by_stripe: dict[int, list[str]]) -> int:
 def topology_yaml(design: Design, request: JobRequest) -> str:
     """Return `topology.yaml` (Slurm 25.05 and newer) with a tree, the default, and blocks. Raises UsageError.
 
-    Partitions choose by `Topology=tree` or `Topology=block`. The format is that of topology.yaml(5).
+    Partitions choose by `Topology=tree` or `Topology=block`. The format is that of topology.yaml(5); a test lets the
+    controller of the newest Slurm read it.
     """
     by_stripe = _by_stripe(design, request)
     switches = [{"switch": f"stripe{stripe}", "nodes": hostlist(names)} for stripe, names in by_stripe.items()]

@@ -53,7 +53,7 @@ def rendering(
         recover(place)
     seen = manifest_bytes(place) if place.is_dir() else None
     before = read_generated(place)
-    if before is None and _holds_something(place):
+    if before is None and holds_something(place):
         reason = "the directory is not empty and was not written by ailb-gen (it has no manifest.json)"
         raise OutputError(f"{out}: {reason}; choose an empty one")
     old_files, old_digest = (before.files, before.input_sha256) if before is not None else ({}, None)
@@ -95,7 +95,8 @@ def write_rendering(planned: Rendering, replace_fabric: bool = False) -> None:
     write(planned.target, planned.tree, planned.changes, planned.seen)
 
 
-def _holds_something(folder: Path) -> bool:
+def holds_something(folder: Path) -> bool:
+    """Return whether a directory is there and has files. Raises OutputError."""
     try:
         return folder.exists() and any(folder.iterdir())
     except OSError as error:

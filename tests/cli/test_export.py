@@ -11,7 +11,8 @@ import pytest
 from ailb_gen.api.export import export, exports, kinds
 from ailb_gen.cli.export import export as export_verb
 from tests.cli.verbs import refused, run
-from tests.conftest import EXAMPLES, example
+from tests.conftest import EXAMPLES, SMALL, example
+from tests.exports.inputs import KEY
 
 LAB = str(EXAMPLES / "lab" / "fabric.yaml")
 JVD = str(EXAMPLES / "jvd" / "fabric.yaml")
@@ -73,9 +74,47 @@ def test_all_writes_a_folder_per_export_with_the_same_bytes(tmp_path: Path) -> N
     code, out, err = run("export", "all", JVD, "-o", str(tmp_path / "exports"))
     assert (code, out) == (0, "")
     left_out = [line.split(" ")[0] for line in err.splitlines() if " not written: " in line]
-    folders = {path.name for path in (tmp_path / "exports").iterdir()}
+    folders = {path.name for path in (tmp_path / "exports").iterdir() if path.is_dir()}
     assert folders == set(exports()) - set(left_out)
     assert (tmp_path / "exports/cabling/cabling.csv").read_text(encoding="utf-8") == export(example("jvd"), "cabling")
+
+
+def test_all_leaves_no_file_of_an_older_run(tmp_path: Path) -> None:
+    fabric, out = tmp_path / "fabric.yaml", tmp_path / "exports"
+    managed = SMALL + "management: {leaves: 192.0.2.11/24, spines: 192.0.2.1/24}\n"
+    words = ("export", "all", str(fabric), "-o", str(out), "--ssh-key", str(KEY))
+    fabric.write_text(managed)
+    assert run(*words)[0] == 0
+    assert (out / "ztp/spine2.conf").exists()
+    (out / "ztp/mine").write_text("kept")
+    fabric.write_text(managed.replace("spines: 2", "spines: 1"))
+    assert run(*words)[0] == 0
+    assert sorted(path.name for path in (out / "ztp").glob("spine*")) == ["spine1.conf"]
+    fabric.write_text(SMALL)
+    code, _, err = run(*words)
+    assert (code, "ztp not written: " in err) == (0, True)
+    # Files of others stay.
+    assert [path.name for path in (out / "ztp").iterdir()] == ["mine"]
+    assert run("generate", str(fabric), "-o", str(out))[0] == 3
+
+
+def test_all_replaces_no_folder_that_it_has_not_written(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert run("generate", LAB, "-o", str(out))[0] == 0
+    assert refused_output(out) == "the directory is not empty and has no exports of ailb-gen; choose an empty one"
+    (out / "manifest.json").unlink()
+    assert refused_output(out) == "the directory is not empty and has no exports of ailb-gen; choose an empty one"
+    assert run("export", "all", JVD, "-o", str(tmp_path / "jvd"))[0] == 0
+    assert "the directory holds exports of the fabric 'jvd', and 'lab' would replace" in refused_output(
+        tmp_path / "jvd"
+    )
+
+
+def refused_output(out: Path) -> str:
+    """Return why exports are not written to a folder."""
+    code, _, err = run("export", "all", LAB, "-o", str(out))
+    assert code == 3
+    return err.splitlines()[-1].partition(f"{out}: ")[2]
 
 
 def test_all_needs_a_folder() -> None:

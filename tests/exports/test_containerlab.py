@@ -18,7 +18,8 @@ from tests.cli.verbs import run
 from tests.conftest import EXAMPLES, design_of, example
 from tests.exports.fabrics import odd_design, written
 
-ADDRESS = {"type": "string", "pattern": r"^(\d{1,3}\.){3}\d{1,3}$"}
+BYTE = "([0-9]|[1-9][0-9]|1[0-9][0-9]|2[0-4][0-9]|25[0-5])"
+ADDRESS = {"type": "string", "pattern": rf"^({BYTE}\.){{3}}{BYTE}$"}
 TEXTS = {"type": "array", "minItems": 1, "items": {"type": "string"}}
 NODE = {
     "type": "object",
@@ -35,7 +36,8 @@ NODE = {
 }
 ENDPOINTS = {"type": "array", "minItems": 2, "uniqueItems": True, "items": {"type": "string", "pattern": r"^\S+:\S+$"}}
 LINKS = {"type": "array", "minItems": 1, "items": {"type": "object", "properties": {"endpoints": ENDPOINTS}}}
-# What schemas/clab.schema.json of srl-labs/containerlab says about the keys that are written here.
+# schemas/clab.schema.json of srl-labs/containerlab at b11ef1add1ee, cut down to the keys that are written here: its
+# kinds, node-config (which refuses other keys), link-config and mgmt. No registry has the file.
 SCHEMA = {
     "type": "object",
     "required": ["name", "topology"],
@@ -45,9 +47,10 @@ SCHEMA = {
             "type": "object",
             "properties": {
                 "network": {"type": "string"},
-                "ipv4-subnet": {"type": "string", "pattern": "^.+/[0-9]{1,2}$"},
+                "ipv4-subnet": {"type": "string", "pattern": "(^.+/[0-9]{1,2}$)|(auto)"},
                 "ipv4-gw": ADDRESS,
             },
+            "minProperties": 1,
             "additionalProperties": False,
         },
         "topology": {

@@ -58,30 +58,40 @@ def test_the_servers_accept_their_files(name: str, tmp_path: Path) -> None:
     accepted(name, export(boot_input(**options)), tmp_path)
 
 
-@pytest.mark.parametrize("name", SERVERS)
-def test_hostile_names_stay_in_their_fields(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "by_serial"), [("kea4", False), ("kea4", True), ("kea6", False), ("isc", False), ("isc", True)]
+)
+def test_hostile_names_stay_in_their_fields(name: str, by_serial: bool, tmp_path: Path) -> None:
     _, export, options = SERVERS[name]
-    rows = [f"  - {{name: '{one}', mac: '02:00:00:00:00:{n:02}'}}\n" for n, one in enumerate(HOSTILE)]
+    known = "serial: 'A.-/{n:02}'" if by_serial else "mac: '02:00:00:00:00:{n:02}'"
+    rows = [f"  - {{name: '{one}', {known.format(n=n)}}}\n" for n, one in enumerate(HOSTILE)]
     text = MANAGED.replace("spines: 2\n", "spines:\n" + "".join(rows)).replace("rails: 2", "rails: 1")
     url = options.get("url", "http://192.0.2.5/") + "a,b%22;{}$(id)"
     found = export(boot_input(design_of(text), url=url))
     accepted(name, found, tmp_path)
-    if name != "isc":
-        (whole,) = json.loads(found).values()
-        (subnet,) = whole[f"subnet{name[-1]}"]
-        assert [one["hostname"] for one in subnet["reservations"]] == list(HOSTILE)
+    if name == "isc":
+        pattern = r'class "ztp-(\S+)" \{' if by_serial else r"host (\S+) \{"
+        assert re.findall(pattern, found) == list(HOSTILE)
+        return
+    (whole,) = json.loads(found).values()
+    (subnet,) = whole[f"subnet{name[-1]}"]
+    if by_serial:
+        assert [one["name"] for one in whole["client-classes"]] == [f"ztp-{one}" for one in HOSTILE]
     else:
-        assert re.findall(r"host (\S+) \{", found) == list(HOSTILE)
+        assert [one["hostname"] for one in subnet["reservations"]] == list(HOSTILE)
 
 
 def test_a_switch_has_its_address_and_its_file() -> None:
-    (subnet,) = json.loads(dhcp.kea4(boot_input()))["Dhcp4"]["subnet4"]
+    whole = json.loads(dhcp.kea4(boot_input()))["Dhcp4"]
+    (subnet,) = whole["subnet4"]
     assert subnet["option-data"] == [{"name": "routers", "data": "192.0.2.254"}]
     rows = {one["hostname"]: one for one in subnet["reservations"]}
     assert rows["stripe1-leaf1"]["hw-address"] == "02:00:5e:00:00:11"
-    assert rows["stripe1-leaf2"]["client-id"] == b"AB1234567890".hex()
-    # The MAC is known to be sent, so it wins.
-    assert "client-id" not in rows["stripe2-leaf1"]
+    # A MAC is exact, so it wins over the serial number.
+    (known,) = whole["client-classes"]
+    assert known["name"] == "ztp-stripe1-leaf2"
+    assert f"0x{b'-AB1234567890'.hex()}" in known["test"]
+    assert subnet["pools"] == [{"pool": "192.0.2.12/32", "client-class": "ztp-stripe1-leaf2"}]
     assert rows["gpu-s1-1"] == {
         "hostname": "gpu-s1-1",
         "hw-address": "02:00:5e:00:01:01",
@@ -95,7 +105,6 @@ def test_a_switch_has_its_address_and_its_file() -> None:
         "http-port": "8000",
         "tftp-server-name": "192.0.2.5",
         "ztp-server": "192.0.2.5",
-        "boot-file-name": "day0/stripe1-leaf1.conf",
     }
 
 
@@ -147,7 +156,7 @@ def test_a_fabric_without_identities_is_refused() -> None:
 
 
 def test_a_switch_boots_from_the_exports(tmp_path: Path) -> None:
-    """One is known by its MAC, the other by its serial number; both fetch their own file, and nothing else."""
+    """One is known by its MAC, others by the serial number that they send; each fetches its own file, no other."""
     for tool in ("kea-dhcp4", "busybox"):
         need_tool(tool)
     given = boot_input()
@@ -160,8 +169,8 @@ def test_a_switch_boots_from_the_exports(tmp_path: Path) -> None:
     (tmp_path / "kea.conf").write_text(json.dumps(settings))
 
     found, log = isolated(boot, tmp_path)
-    expected = {"stripe1-leaf1": "192.0.2.11", "stripe1-leaf2": "192.0.2.12"}
-    for (name, address), lease in zip(expected.items(), found, strict=True):
+    expected = [("stripe1-leaf1", "192.0.2.11"), ("stripe1-leaf2", "192.0.2.12"), ("stripe1-leaf2", "192.0.2.12")]
+    for (name, address), lease in zip(expected, found, strict=True):
         assert (lease["ip"], lease["router"]) == (address, "192.0.2.254")
         assert lease["file"].encode() == day0(given)[f"{name}.conf"]
         assert re.search(rf'^{address} - - \[.*"GET /day0/{name}.conf HTTP/1.1" 200', log, re.M)
@@ -172,7 +181,7 @@ def test_a_switch_boots_from_the_exports(tmp_path: Path) -> None:
 SCRIPT = """#!/bin/sh
 [ "$1" = bound ] || exit 0
 env > "$AILB_LEASE"
-ip address add "$ip/24" dev mgmt
+ip address replace "$ip/24" dev mgmt
 """
 
 
@@ -205,8 +214,13 @@ def boot(folder: Path) -> tuple[list[dict[str, str]], str]:
     ):
         wait_for(folder / "kea.log", "DHCP4_STARTED")
         wait_for(folder / "http.log", "Serving HTTP")
-        serial = f"0x3d:{b'AB1234567890'.hex()}"
-        leases = [lease(folder, "leaf1", []), lease(folder, "leaf2", ["-C", "-x", serial])]
+        # A switch with its serial number in option 60; the same as a modular one, with the number as its name.
+        serial = "AB1234567890"
+        fixed, modular = (
+            ["-V", f"Juniper-qfx5240-64od-{serial}"],
+            ["-V", "Juniper-qfx10008", "-x", f"hostname:{serial}"],
+        )
+        leases = [lease(folder, "leaf1", []), lease(folder, "leaf2", fixed), lease(folder, "leaf2", modular)]
         fetch("leaf1", "192.0.2.5", "8000", "/../secret.conf")
     return leases, (folder / "http.log").read_text()
 
@@ -214,7 +228,7 @@ def boot(folder: Path) -> tuple[list[dict[str, str]], str]:
 def lease(folder: Path, leaf: str, words: list[str]) -> dict[str, str]:
     """Let a switch get its lease, and its file from where option 43 says."""
     path = folder / f"{leaf}.lease"
-    asked = [word for code in ("43", "66", "67", "150") for word in ("-O", code)]
+    asked = [word for code in ("43", "66", "150") for word in ("-O", code)]
     client = ["busybox", "udhcpc", "-f", "-q", "-n", "-i", "mgmt", "-s", str(folder / "script"), *asked, *words]
     done = spawn(leaf, ["env", f"AILB_LEASE={path}", *client], stderr=subprocess.PIPE)
     _, said = done.communicate(timeout=SECONDS)

@@ -13,12 +13,13 @@ from ailb_gen.exports.labels import uplinks
 from tests.conftest import example
 from tests.exports.fabrics import odd_design, written
 
-# Keys of gnmic's user guide (docs/user_guide of openconfig/gnmic) that the export uses; gnmic ignores others.
+# Keys of gnmic that the export uses: TargetConfig and SubscriptionConfig of the Go module openconfig/gnmic/pkg/api
+# v0.1.9 (types/target.go, types/subscription.go), others of its user guide (docs/user_guide); it ignores unknown ones.
 GUIDE = {
     "": {"encoding", "targets", "subscriptions", "processors", "outputs"},
     "targets": {"name", "address", "subscriptions", "event-tags"},
     "subscriptions": {"paths", "mode", "stream-mode", "sample-interval"},
-    "processors": {"event-extract-tags"},
+    "processors": {"event-add-tag"},
     "outputs": {"type", "listen", "event-processors"},
 }
 PORT = re.compile(r"/interfaces/interface\[name=(.+?)\]/state/counters")
@@ -42,15 +43,16 @@ def lower(value: Any) -> Any:
 def test_every_uplink_is_collected_once_with_its_color(name: str, tmp_path: Path) -> None:
     design = odd_design(tmp_path) if name == "odd" else example(name)
     config = read(design, tmp_path)
-    (pattern,) = config["processors"]["color"]["event-extract-tags"]["tags"]
+    adds = [config["processors"][name]["event-add-tag"] for name in config["outputs"]["prometheus"]["event-processors"]]
     found = []
     for target in config["targets"].values():
         for subscription in target["subscriptions"]:
-            color = re.search(pattern, subscription)
+            # A pattern is matched against the values of all tags; this one is the name of the subscription.
+            colors = [one["add"]["color"] for one in adds if any(re.search(tag, subscription) for tag in one["tags"])]
             for path in config["subscriptions"][subscription]["paths"]:
                 if port := PORT.fullmatch(path):
-                    found.append((target["name"], port[1], color and color["color"]))
-    assert sorted(found) == sorted((link.device, link.interface, link.color.lower()) for link in uplinks(design))
+                    found.append((target["name"], port[1], *colors))
+    assert sorted(found) == sorted((link.device, link.interface, link.color) for link in uplinks(design))
 
 
 def test_it_has_keys_of_the_user_guide_only(tmp_path: Path) -> None:

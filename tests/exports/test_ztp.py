@@ -1,5 +1,9 @@
 """Day-0 configurations: they pass the commit check, and hold the least that a login needs."""
 
+import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import asyncssh
@@ -8,9 +12,10 @@ import pytest
 from ailb_gen.errors import UsageError
 from ailb_gen.exports.ztp import day0
 from ailb_gen.junos.reader import read
-from tests.conftest import SMALL, design_of
+from tests.conftest import ROOT, SMALL, design_of, need_tool
 from tests.exports.inputs import KEY, boot_design, boot_input
 from tests.junos.models import outcome_of
+from tests.ports import free_ports
 
 
 def test_they_pass_the_commit_check() -> None:
@@ -83,3 +88,37 @@ def test_what_is_missing_is_named() -> None:
         day0(boot_input(ssh_keys=()))
     with pytest.raises(UsageError, match="stripe1-leaf1 has no management address; add management:"):
         day0(boot_input(design_of(SMALL)))
+
+
+def test_the_command_of_the_page_serves_the_files_and_counts_who_has_them(tmp_path: Path) -> None:
+    """Both commands are those of docs/how-to/ztp.md, with an address of this machine."""
+    curl, port = need_tool("curl"), str(free_ports(1))
+    page = (ROOT / "docs/how-to/ztp.md").read_text()
+    (serve, count) = re.findall(r"^```text\n(python3 -m http\.server .*)\n(grep .*)\n```", page, re.M)[0]
+    for path, data in day0(boot_input()).items():
+        (tmp_path / "day0").mkdir(exist_ok=True)
+        (tmp_path / "day0" / path).write_bytes(data)
+    (tmp_path / "secret").write_text("secret")
+    serve = serve.replace("192.0.2.5", "127.0.0.1").replace("8000", port).replace("python3", f"exec {sys.executable}")
+    # Switches have no proxy.
+    environment = {key: value for key, value in os.environ.items() if not key.lower().endswith("_proxy")}
+    with subprocess.Popen(serve, shell=True, cwd=tmp_path, stdout=subprocess.DEVNULL, env=environment) as server:
+        try:
+            fetch = [curl, "-sSf", "--path-as-is", "--retry", "50", "--retry-connrefused", "--retry-delay", "1"]
+            for name in ("stripe1-leaf1", "spine1", "spine1"):
+                done = subprocess.run(
+                    [*fetch, f"http://127.0.0.1:{port}/{name}.conf"], capture_output=True, check=True, env=environment
+                )
+                assert done.stdout == day0(boot_input())[f"{name}.conf"]
+            outside = subprocess.run(
+                [curl, "-sSf", "--path-as-is", f"http://127.0.0.1:{port}/../secret"],
+                capture_output=True,
+                check=False,
+                env=environment,
+            )
+            assert (outside.returncode, outside.stdout) == (22, b"")
+        finally:
+            server.terminate()
+    said = subprocess.run(count, shell=True, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    # Two switches have their file; the third path was asked for, and does not exist.
+    assert said.strip() == "2"

@@ -5,6 +5,8 @@ import re
 import socket
 import subprocess
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import jsonschema
@@ -19,6 +21,7 @@ from ailb_gen.jobs.command import JobRequest, job_command, job_servers
 from ailb_gen.jobs.slurm import batch_script, block_conf, hostlist, topology_conf, topology_yaml
 from ailb_gen.sim.scenario.placement import expand_hostlist
 from tests.conftest import SMALL, design_of, example, need_tool
+from tests.jobs import newer_slurm
 from tests.jobs.test_command import KINDS, variables_of
 from tests.jobs.test_openmpi import HOSTILE, run_with
 
@@ -188,36 +191,66 @@ def test_blocks_are_the_stripes() -> None:
 def test_slurm_reads_the_tree(name: str, tmp_path: Path) -> None:
     """The controller itself reads `topology.conf`, and says which servers are below which switch."""
     design = example(name)
+    (tmp_path / "topology.conf").write_text(topology_conf(design, JobRequest()))
+    environment = {**os.environ, "SLURM_CONF": str(tmp_path / "slurm.conf")}
+    programs = need_tool("slurmctld"), need_tool("scontrol")
+    with _controller(design, tmp_path, programs, environment) as shown:
+        assert shown("SwitchName") == _stripes(design) | {"spines": {one.name for one in job_servers(design)}}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["lab", "jvd", "frontier"])
+@pytest.mark.parametrize("file", ["topology.yaml", "topology.conf"])
+def test_the_newest_slurm_reads_tree_and_blocks(name: str, file: str, tmp_path: Path) -> None:
+    """Slurm 25.05 and newer reads `topology.yaml`, 23.11 and newer the blocks of `topology.conf`."""
+    design, place = example(name), newer_slurm.newer_slurm()
+    text = topology_yaml(design, JobRequest()) if file == "topology.yaml" else block_conf(design, JobRequest())
+    (tmp_path / file).write_text(text)
+    environment = newer_slurm.environment(place, tmp_path / "slurm.conf")
+    programs = str(place / "slurmctld"), str(place / "scontrol")
+    more = f"PluginDir={newer_slurm.plugins(place)}\n"
+    if file == "topology.conf":
+        more += "TopologyPlugin=topology/block\n"
+    with _controller(design, tmp_path, programs, environment, more) as shown:
+        if file == "topology.yaml":
+            assert shown("SwitchName") == _stripes(design) | {"spines": {one.name for one in job_servers(design)}}
+        assert shown("BlockName", *["block"] * (file == "topology.yaml")) == _stripes(design)
+
+
+def _stripes(design: Design) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for server in job_servers(design):
+        found.setdefault(f"stripe{server.stripe}", set()).add(server.name)
+    return found
+
+
+@contextmanager
+def _controller(
+    design: Design, folder: Path, programs: tuple[str, str], environment: dict[str, str], more: str = ""
+) -> Iterator[Callable[..., dict[str, set[str]]]]:
+    """Run a controller; yield a function that returns the servers below each switch or block as it has them."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     nodes = hostlist([one.name for one in job_servers(design)])
     user = os.environ.get("USER", "root")
-    (tmp_path / "topology.conf").write_text(topology_conf(design, JobRequest()))
-    (tmp_path / "slurm.conf").write_text(CONTROLLER.format(port=port, folder=tmp_path, nodes=nodes, user=user))
-    environment = {**os.environ, "SLURM_CONF": str(tmp_path / "slurm.conf")}
-    words = [need_tool("slurmctld"), "-D", "-c", "-f", str(tmp_path / "slurm.conf")]
-    quiet = subprocess.DEVNULL
+    conf = CONTROLLER.format(port=port, folder=folder, nodes=nodes, user=user)
+    if "TopologyPlugin" in more:
+        conf = conf.replace("TopologyPlugin=topology/tree\n", "")
+    (folder / "slurm.conf").write_text(conf + more)
+
+    def shown(key: str, *words: str) -> dict[str, set[str]]:
+        command, end = [programs[1], "show", "topology", *words], time.monotonic() + 60
+        while True:
+            done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
+            if rows := re.findall(rf"^{key}=(\S+) .*Nodes=(\S+)", done.stdout, re.M):
+                return {name: set(expand_hostlist(nodes)) for name, nodes in rows}
+            assert time.monotonic() < end, done.stdout + done.stderr + (folder / "log").read_text()
+            time.sleep(0.1)
+
+    words, quiet = [programs[0], "-D", "-c", "-f", str(folder / "slurm.conf")], subprocess.DEVNULL
     with subprocess.Popen(words, env=environment, stdout=quiet, stderr=quiet) as controller:
         try:
-            found = _shown(environment, tmp_path / "log")
+            yield shown
         finally:
             controller.terminate()
             controller.wait(60)
-    stripes: dict[int, set[str]] = {}
-    for server in job_servers(design):
-        stripes.setdefault(server.stripe, set()).add(server.name)
-    expected = {f"stripe{number}": names for number, names in stripes.items()}
-    assert found == expected | {"spines": set().union(*expected.values())}
-
-
-def _shown(environment: dict[str, str], log: Path) -> dict[str, set[str]]:
-    """Return the servers below each switch as the controller has them."""
-    words = [need_tool("scontrol"), "show", "topology"]
-    end = time.monotonic() + 60
-    while True:
-        said = subprocess.run(words, env=environment, capture_output=True, text=True, check=False, timeout=60).stdout
-        rows = re.findall(r"^SwitchName=(\S+) .*Nodes=(\S+)", said, re.M)
-        if rows:
-            return {name: set(expand_hostlist(nodes)) for name, nodes in rows}
-        assert time.monotonic() < end, said + log.read_text()
-        time.sleep(0.1)
