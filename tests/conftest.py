@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from zlib import crc32
 
@@ -15,7 +16,7 @@ from ailb_gen.design.build import build
 from ailb_gen.design.model import Design
 from ailb_gen.intent.load import Intent, load, parse
 from ailb_gen.programs import program
-from tests.forkserver import ForkServer
+from tests.forkserver import ForkServer, started
 from tests.golden_trees import complete
 
 # The machine may be slow and shared: no test fails for taking long.
@@ -78,9 +79,12 @@ LONGEST = (
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Complete the golden trees, once and not in every worker."""
+    """Complete the golden trees and start the fork server, once and not in every worker."""
     if not hasattr(config, "workerinput"):
         complete()
+        server = ExitStack()
+        server.enter_context(started())
+        config.add_cleanup(server.close)
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -192,7 +196,7 @@ def jvd() -> Design:
 
 @pytest.fixture(scope="session")
 def fork_server() -> Iterator[ForkServer]:
-    """A process that forks the program."""
+    """A connection to the process that forks the program."""
     with ForkServer() as found:
         yield found
 
