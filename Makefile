@@ -95,7 +95,7 @@ unit: compiled
 		--cov-report=term --cov-fail-under=$(COVERAGE))
 
 test-long: $(STAMP)
-	$(BIN)/pytest -n $(LONG_WORKERS) --no-loadscope-reorder -m "long or hypothesis" --durations=25
+	$(BIN)/pytest -n $(LONG_WORKERS) -m "long or hypothesis" --durations=25
 
 # Otherwise the first tests that ask for one wait for this.
 services: $(STAMP)
