@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests import conftest
-from tests.conftest import LONGEST, MEASURED_S, ROOT, SERVICES, ByService, need_shared, need_tool
+from tests.conftest import LONGEST, ROOT, SERVICES, ByService, need_shared, need_tool
 
 
 def test_shared_data_is_required_only_by_who_says_where_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,11 +62,12 @@ def test_coverage_measures_the_first_cases_of_a_test(monkeypatch: pytest.MonkeyP
 
     spent: dict[str, float] = {}
     monkeypatch.setattr(conftest, "measured_s", spent)
+    monkeypatch.setattr(conftest, "MEASURED_S", 1)
     item: Any = SimpleNamespace(nodeid="tests/test_one.py::test_one[1]", get_closest_marker=lambda name: None)
     before = sys.gettrace()
     seen = []
     try:
-        for seconds in (0.0, 2 * MEASURED_S):
+        for seconds in (0.0, 2.0):
             spent["tests/test_one.py::test_one"] = seconds
             sys.settrace(trace)
             call: Any = conftest.pytest_runtest_call(item)
@@ -78,4 +79,4 @@ def test_coverage_measures_the_first_cases_of_a_test(monkeypatch: pytest.MonkeyP
     finally:
         sys.settrace(before)
     assert seen == [trace, None]
-    assert spent["tests/test_one.py::test_one"] > 2 * MEASURED_S
+    assert spent["tests/test_one.py::test_one"] > 2
