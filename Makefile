@@ -78,8 +78,8 @@ WORKERS ?= $(shell expr 2 \* $$(nproc))
 LONG_WORKERS ?= $(shell expr 3 \* $$(nproc))
 # The least percentage of coverage of `make test`. Without it nothing is measured, which halves the time of what runs in
 # Python; what is long is never measured, for it adds nothing. What is compiled is not measured: the quick tests of the
-# engine run once more without the compiler. Few random examples are drawn: `make test-long` draws many of the same
-# properties.
+# engine run once more without the compiler, all cases measured, and no more workers than cores: nothing waits there.
+# Few random examples are drawn: `make test-long` draws many of the same properties.
 COVERAGE ?=
 PYTEST := $(BIN)/pytest -n $(WORKERS)
 UNCOMPILED := $(addprefix tests/sim/engine/,test_run_edges.py test_run_conservation.py test_run_theory.py balancers/test_simple.py)
@@ -91,11 +91,11 @@ MEASURED := --cov=ailb_gen --cov-branch --cov-append
 unit: compiled
 	rm -f .coverage
 	AILB_EXAMPLES=0.2 $(PYTEST) -m "not long" $(if $(COVERAGE),$(MEASURED) --cov-report=)
-	$(if $(COVERAGE),AILB_EXAMPLES=0.1 NUMBA_DISABLE_JIT=1 $(PYTEST) --dist worksteal -m "not long" -k "not ($(SLOW))" $(UNCOMPILED) $(MEASURED) \
-		--cov-report=term --cov-fail-under=$(COVERAGE))
+	$(if $(COVERAGE),AILB_EXAMPLES=0.1 AILB_MEASURED_S=inf NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n $$(nproc) --dist worksteal \
+		-m "not long" -k "not ($(SLOW))" $(UNCOMPILED) $(MEASURED) --cov-report=term --cov-fail-under=$(COVERAGE))
 
 test-long: $(STAMP)
-	$(BIN)/pytest -n $(LONG_WORKERS) --no-loadscope-reorder -m "long or hypothesis" --durations=25
+	$(BIN)/pytest -n $(LONG_WORKERS) -m "long or hypothesis" --durations=25
 
 # Otherwise the first tests that ask for one wait for this.
 services: $(STAMP)

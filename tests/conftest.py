@@ -4,18 +4,23 @@ import gc
 import os
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from time import process_time
 from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 from ailb_gen.design.build import build
 from ailb_gen.design.model import Design
 from ailb_gen.intent.load import Intent, load, parse
 from ailb_gen.programs import program
-from tests.forkserver import ForkServer
+from tests.forkserver import ForkServer, started
 from tests.golden_trees import complete
 
 # The machine may be slow and shared: no test fails for taking long.
@@ -46,19 +51,22 @@ servers: 2
 """
 
 
-# The modules that take longest with `make test-long`, longest first. Workers begin with them: otherwise one of them
-# would be the last, and only one processor busy. The others come in the order of their names.
+# The modules that take longest, longest first. Workers begin with them: otherwise one of them would be the last, and
+# only one processor busy. The others come in the order of their names. Those that wait for a report that another module
+# makes, as browser/test_report.py, come when it is made.
 LONGEST = (
+    "browser/test_paths.py",
+    "sot/test_netbox.py",
     "lab/check/test_live.py",
     "deploy/test_resource_limits_cost.py",
     "deploy/test_deployment_kill.py",
-    "browser/test_paths.py",
-    "browser/test_report.py",
-    "browser/test_push.py",
     "test_docs.py",
+    "sot/test_nautobot.py",
+    "docs/test_newcomer.py",
     "sim/engine/test_run_published.py",
     "mutations/test_score.py",
-    "docs/test_newcomer.py",
+    "browser/test_report.py",
+    "browser/test_push.py",
     "deploy/test_deployment_faults.py",
     "deploy/servers/test_script_crashes.py",
     "cli/test_demo.py",
@@ -74,13 +82,53 @@ LONGEST = (
     "routing/test_solve.py",
     "sim/fluid/test_run_packets.py",
     "study/data/test_scale_unit.py",
+    "test_pipelines.py",
+    "ailb_host/test_ping.py",
+    "test_optional.py",
+    "cli/test_batfish.py",
+    "cli/test_verb.py",
+    "checks/test_run.py",
+    "cli/test_deploy.py",
+    "cli/test_complete.py",
+    "render/test_writer.py",
 )
+
+# Modules that use a real service alone, by the service.
+SERVICES = {
+    f"tests/sot/test_{module}.py": service
+    for service, modules in {
+        "netbox": ("netbox", "nornir", "pull_netbox", "services"),
+        "nautobot": ("nautobot", "pull_nautobot"),
+    }.items()
+    for module in modules
+}
+
+# Of the cases of a test, coverage measures those that begin within this many seconds of processor time: others reach
+# few lines that these do not reach, and measuring doubles the time that they take.
+MEASURED_S = float(os.environ.get("AILB_MEASURED_S", "1"))
+measured_s: dict[str, float] = defaultdict(float)
+
+
+class ByService(LoadScopeScheduling):
+    """One worker runs all modules that use a service: of several all but one would wait, and have nothing to do."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        scope = super()._split_scope(nodeid)
+        return SERVICES.get(scope, scope)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByService | None:
+    """Distribute modules."""
+    return ByService(config, log) if config.getoption("dist") == "loadscope" else None
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Complete the golden trees, once and not in every worker."""
+    """Complete the golden trees and start the fork server, once and not in every worker."""
     if not hasattr(config, "workerinput"):
         complete()
+        server = ExitStack()
+        server.enter_context(started())
+        config.add_cleanup(server.close)
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -102,15 +150,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """Run what is marked `untraced` without the trace function of coverage."""
+    """Run what is marked `untraced`, or has been measured enough, without the trace function of coverage."""
     trace = sys.gettrace()
-    if trace is None or item.get_closest_marker("untraced") is None:
+    if trace is None:
         return (yield)
-    sys.settrace(None)
+    function, begun = item.nodeid.partition("[")[0], process_time()
+    if item.get_closest_marker("untraced") is not None or measured_s[function] > MEASURED_S:
+        sys.settrace(None)
     try:
         return (yield)
     finally:
         sys.settrace(trace)
+        measured_s[function] += process_time() - begun
 
 
 def mark_left_out(items: list[pytest.Item]) -> None:
@@ -192,7 +243,7 @@ def jvd() -> Design:
 
 @pytest.fixture(scope="session")
 def fork_server() -> Iterator[ForkServer]:
-    """A process that forks the program."""
+    """A connection to the process that forks the program."""
     with ForkServer() as found:
         yield found
 

@@ -1,30 +1,34 @@
 """A process that has imported the program and forks it: a run takes no start-up time, and can be killed.
 
-Forking is safe here because nothing else runs: no thread, and no emulator. Lines of JSON on standard input and output:
-a request is answered with `{"pid": N}` at once; an empty request, then, with `{"code": N}` when the program has ended.
+One serves all workers of a test run (`started`), because what it imports takes seconds: for every connection it forks
+itself, and that process forks the runs. Forking is safe here because nothing else runs: no thread, and no emulator.
+Lines of JSON: a request is answered with `{"pid": N}` at once; an empty request, then, with `{"code": N}` when the
+program has ended.
 """
 
 from __future__ import annotations
 
+import gc
 import importlib
 import json
 import os
 import pkgutil
+import select
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import traceback
-from collections.abc import Mapping
-from contextlib import nullcontext, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-import ailb_gen
-from ailb_gen.__main__ import main
-
 ROOT = Path(__file__).parent.parent
+# Where workers find the socket of the server.
+SOCKET = "AILB_FORKSERVER"
 # A run that takes longer hangs.
 SECONDS = 120
 
@@ -49,19 +53,40 @@ class Child:
         return code, self._out.read_text()
 
 
-class ForkServer:
-    """The process; a context manager. `hurried` lets a push look for answers often, as tests.deploy.fabric does."""
-
-    def __init__(self, hurried: bool = False) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.forkserver", *["hurried"] * hurried],
+@contextmanager
+def started() -> Iterator[None]:
+    """Have a server for this process and those that it starts; it imports nothing until one connects."""
+    with tempfile.TemporaryDirectory(prefix="ailb-fork-") as folder, socket.socket(socket.AF_UNIX) as listener:
+        os.environ[SOCKET] = str(Path(folder) / "socket")
+        listener.bind(os.environ[SOCKET])
+        listener.listen()
+        command = [sys.executable, "-m", "tests.forkserver", str(listener.fileno())]
+        with subprocess.Popen(
+            command,
             cwd=ROOT,
             # Threads would not survive the fork.
             env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+            # Its end, also when we die, is the end of the server.
             stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+            pass_fds=[listener.fileno()],
+        ):
+            try:
+                yield
+            finally:
+                del os.environ[SOCKET]
+
+
+class ForkServer:
+    """A connection to the server; a context manager.
+
+    `hurried` lets a push look for answers often, as tests.deploy.fabric does.
+    """
+
+    def __init__(self, hurried: bool = False) -> None:
+        self._hurried = hurried
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(os.environ[SOCKET])
+            self._stream = connection.makefile("rw")
 
     def start(
         self,
@@ -76,7 +101,10 @@ class ForkServer:
         """Run a command line; without `err`, standard error goes where standard output goes."""
         files = [str(stdin), str(out), str(err or out)]
         environment = dict(environment or os.environ)
-        pid = self.ask("pid", words=words, files=files, cwd=str(cwd), environment=environment, seconds=seconds)
+        pid = self.ask(
+            "pid", words=words, files=files, cwd=str(cwd), environment=environment, seconds=seconds,
+            hurried=self._hurried,
+        )  # fmt: skip
         return Child(self, pid, out)
 
     def run(
@@ -91,10 +119,9 @@ class ForkServer:
 
     def ask(self, key: str, **request: object) -> int:
         """Send a request; return a value of the answer."""
-        assert self._process.stdin is not None and self._process.stdout is not None
-        self._process.stdin.write(json.dumps(request) + "\n")
-        self._process.stdin.flush()
-        answer: dict[str, int] = json.loads(self._process.stdout.readline())
+        self._stream.write(json.dumps(request) + "\n")
+        self._stream.flush()
+        answer: dict[str, int] = json.loads(self._stream.readline())
         return answer[key]
 
     def __enter__(self) -> ForkServer:
@@ -103,13 +130,7 @@ class ForkServer:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
-        self._process.kill()
-        self._process.communicate()
-
-
-def _say(**answer: int) -> None:
-    sys.stdout.write(json.dumps(answer) + "\n")
-    sys.stdout.flush()
+        self._stream.close()
 
 
 def _become(request: dict[str, Any]) -> None:
@@ -129,13 +150,13 @@ def _become(request: dict[str, Any]) -> None:
     signal.alarm(request["seconds"])
 
 
-def _run(request: dict[str, Any], hurried: Any) -> None:
+def _run(request: dict[str, Any]) -> None:
     """Be the program; does not return."""
     _become(request)
     code: object = 1
     try:
-        with hurried():
-            main()
+        with _module("tests.deploy.fabric").hurried() if request["hurried"] else nullcontext():
+            _module("ailb_gen.__main__").main()
         code = 0
     except SystemExit as end:
         code = end.code
@@ -147,21 +168,52 @@ def _run(request: dict[str, Any], hurried: Any) -> None:
         os._exit(code if isinstance(code, int) else 1)
 
 
-def serve(hurried: Any) -> None:
-    """Fork the program for every request."""
-    # What a run would import by itself.
-    for module in pkgutil.walk_packages(ailb_gen.__path__, "ailb_gen."):
-        importlib.import_module(module.name)
-    for line in sys.stdin:
+def _module(name: str) -> Any:
+    return importlib.import_module(name)
+
+
+def _serve(connection: socket.socket) -> None:
+    """Fork the program for every request, until the other side closes the connection."""
+
+    def answer(**values: int) -> None:
+        connection.sendall(json.dumps(values).encode() + b"\n")
+
+    stream = connection.makefile("r")
+    for line in stream:
         pid = os.fork()
         if not pid:
-            _run(json.loads(line), hurried)
-        _say(pid=pid)
+            stream.close()
+            connection.close()
+            _run(json.loads(line))
+        answer(pid=pid)
         # Until somebody asks how it ended, its number belongs to it.
-        sys.stdin.readline()
+        stream.readline()
         _, status = os.waitpid(pid, 0)
-        _say(code=os.waitstatus_to_exitcode(status))
+        answer(code=os.waitstatus_to_exitcode(status))
+
+
+def _import_all() -> None:
+    """Import what a run would import by itself, out of reach of the garbage collector: runs share it."""
+    gc.disable()
+    for module in pkgutil.walk_packages(_module("ailb_gen").__path__, "ailb_gen."):
+        _module(module.name)
+    _module("tests.deploy.fabric")
+    gc.freeze()
+    gc.enable()
+
+
+def serve(listener: socket.socket) -> None:
+    """Fork a process for every connection, until standard input ends."""
+    while listener in select.select([listener, sys.stdin], [], [])[0]:
+        connection, _ = listener.accept()
+        with connection:
+            if "ailb_gen" not in sys.modules:
+                _import_all()
+            if not os.fork():
+                listener.close()
+                _serve(connection)
+                os._exit(0)
 
 
 if __name__ == "__main__":
-    serve(importlib.import_module("tests.deploy.fabric").hurried if sys.argv[1:] == ["hurried"] else nullcontext)
+    serve(socket.socket(fileno=int(sys.argv[1])))

@@ -1,11 +1,15 @@
 """What is missing skips a test, or fails it where it is required."""
 
+import re
+import sys
 from pathlib import Path
+from types import FrameType, SimpleNamespace
+from typing import Any
 
 import pytest
 
 from tests import conftest
-from tests.conftest import LONGEST, ROOT, need_shared, need_tool
+from tests.conftest import LONGEST, ROOT, SERVICES, ByService, need_shared, need_tool
 
 
 def test_shared_data_is_required_only_by_who_says_where_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -37,3 +41,42 @@ def test_the_modules_that_take_longest_come_first(request: pytest.FixtureRequest
     collected = list(dict.fromkeys(item.path for item in request.session.items))
     first = [path for path in modules if path in collected]
     assert collected[: len(first)] == first
+
+
+def test_one_worker_has_all_modules_of_a_service() -> None:
+    """The modules that take the fixture of a service are those that the table names."""
+    fixture = re.compile(r"\b(netbox|nautobot): (?:services\.)?Running")
+    found = {}
+    for path in sorted((ROOT / "tests").glob("**/test_*.py")):
+        if used := fixture.findall(path.read_text(encoding="utf-8")):
+            found[str(path.relative_to(ROOT))] = used[0]
+    assert found == SERVICES
+    distribution: Any = ByService.__new__(ByService)
+    scopes = [distribution._split_scope(f"{name}::test_one") for name in (*SERVICES, "tests/sot/test_plan.py")]
+    assert scopes == [*SERVICES.values(), "tests/sot/test_plan.py"]
+
+
+def test_coverage_measures_the_first_cases_of_a_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    def trace(frame: FrameType, event: str, argument: object) -> None:
+        """Measure nothing."""
+
+    spent: dict[str, float] = {}
+    monkeypatch.setattr(conftest, "measured_s", spent)
+    monkeypatch.setattr(conftest, "MEASURED_S", 1)
+    item: Any = SimpleNamespace(nodeid="tests/test_one.py::test_one[1]", get_closest_marker=lambda name: None)
+    before = sys.gettrace()
+    seen = []
+    try:
+        for seconds in (0.0, 2.0):
+            spent["tests/test_one.py::test_one"] = seconds
+            sys.settrace(trace)
+            call: Any = conftest.pytest_runtest_call(item)
+            next(call)
+            seen.append(sys.gettrace())
+            with pytest.raises(StopIteration):
+                call.send(None)
+            assert sys.gettrace() is trace
+    finally:
+        sys.settrace(before)
+    assert seen == [trace, None]
+    assert spent["tests/test_one.py::test_one"] > 2

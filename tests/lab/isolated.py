@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import pickle
 import shutil
@@ -118,6 +119,8 @@ def main() -> None:
         # It is imported here, once, for all that follow; where it is called it fails again.
         with suppress(Exception):
             pickle.loads(request)
+        # A collection in the new process would copy the pages of all that was imported.
+        gc.freeze()
         with tempfile.TemporaryFile() as answer, tempfile.TemporaryFile() as said:
             child = os.fork()
             if not child:
