@@ -185,6 +185,14 @@ class _Comparison:
         fields = differences(record, one)
         if one.owned:
             return RecordChange(one, fields) if fields else None
+        return self._foreign(record, one, fields)
+
+    def _foreign(
+        self, record: SourceRecord, one: Stored, fields: Mapping[str, Value]
+    ) -> RecordChange | tuple[str, str]:
+        """Return what becomes of an object that is not ours: it is taken over, or in conflict."""
+        if one.others:
+            return "it is another fabric's", "rename it, or delete it with that fabric"
         inside = KINDS[record.kind].inside
         if self.adopt or (inside and Ref(inside, record.key[:1]) in self.usable):
             return RecordChange(one, fields, adopt=True)

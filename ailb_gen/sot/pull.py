@@ -16,7 +16,7 @@ from ailb_gen.errors import AilbError
 from ailb_gen.intent.as_built import CABLE_COLUMNS, SWITCH_COLUMNS
 from ailb_gen.intent.models import Fabric
 from ailb_gen.intent.scalars import Ipv4Interface, Mac, NicName, PortName, RdmaName
-from ailb_gen.intent.servers import ServerKind
+from ailb_gen.intent.servers import Server, ServerKind
 from ailb_gen.intent.servers_csv import PLAIN_COLUMNS
 from ailb_gen.network.rails import natural
 from ailb_gen.sot.site import Site, SitePort, shown
@@ -338,10 +338,7 @@ class Pulled:
 def pull(site: Site, known: KnownDevice) -> Pulled:
     """Return what the site says about the fabric. Raises UnusableError for names that no file may hold."""
     checked = PullCheck(site.service)
-    servers = sorted(
-        (server_of(site, known, name, checked) for name in members(site, known)),
-        key=lambda server: (server.stripe, natural(server.name), server.name),
-    )
+    servers = _ordered((server_of(site, known, name, checked) for name in members(site, known)), known)
     management = {
         name: (
             _management(site, name, checked),
@@ -352,7 +349,22 @@ def pull(site: Site, known: KnownDevice) -> Pulled:
         if name in site.devices
     }
     checked.stop()
-    return Pulled(tuple(servers), tuple(cables_of(site, known, servers)), management)
+    return Pulled(servers, tuple(cables_of(site, known, servers)), management)
+
+
+def _ordered(servers: Iterable[PulledServer], known: KnownDevice) -> tuple[PulledServer, ...]:
+    """Return servers in the order of their rows: those of the intent keep theirs, new ones follow by stripe and name.
+
+    The order counts: ports and addresses that no column gives are handed out by it.
+    """
+    listed = [entry.name for entry in known.fabric.servers.list if isinstance(entry, Server)]
+    places = {name: number for number, name in enumerate(dict.fromkeys((*listed, *known.kinds)))}
+    return tuple(
+        sorted(
+            servers,
+            key=lambda server: (places.get(server.name, len(places)), server.stripe, natural(server.name), server.name),
+        )
+    )
 
 
 def _servers_csv(servers: Sequence[PulledServer], known: KnownDevice) -> str:
