@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,16 +44,21 @@ class PullReport:
     report: CheckReport
 
     def write(self) -> None:
-        """Write the files that change, each in one step. Raises OutputError."""
-        from ailb_gen.atomic import replace_file
+        """Write the files that change: the old ones are replaced when all of them are written. Raises OutputError."""
+        from ailb_gen.atomic import replacing
 
-        for file in self.files:
-            if file.changed:
-                try:
-                    replace_file(file.path, file.content)
-                except OSError as error:
-                    reason = f"cannot write {file.path}: {error.strerror or error}"
-                    raise OutputError(f"{reason}; it is as before, files named before it are new") from error
+        path = Path()
+        try:
+            with ExitStack() as stack:
+                for path, content in ((file.path, file.content) for file in self.files if file.changed):
+                    target = stack.enter_context(replacing(path))
+                    target.write(content)
+                    # A full disk is met here, before the first file is replaced.
+                    target.flush()
+        except OSError as error:
+            raise OutputError(
+                f"cannot write {path}: {error.strerror or error}; pull again when it can be written"
+            ) from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -186,12 +186,14 @@ def _show(source: SourceOfTruth, plan: SourcePlan) -> None:
 
 
 def _show_result(source: SourceOfTruth, written: Mapping[str, int]) -> None:
+    from ailb_gen.sot.plan import REFUSED_HINT
+
     name, count = source.dialect.name, counted(sum(written.values()), "object")
     if not source.refused:
         typer.echo(f"{name} is up to date: {count} written.")
         return
     echo((f"{count} written; {name} refuses these, and what refers to them waits", Style.FAIL))
-    _list([f"{ref}: {refusal.reason}" for ref, refusal in source.refused.items()])
+    _list([f"{ref}: {refusal.reason}; {REFUSED_HINT}" for ref, refusal in source.refused.items()])
 
 
 def _list(lines: Sequence[str]) -> None:

@@ -126,7 +126,11 @@ class ServiceSession(requests.Session):
         if answer.is_redirect:
             # Followed, it would take the token to another place.
             target = _without_query(answer.headers.get("Location", ""))
-            return SourceError(f"{verb} {where}: it redirects to {self._clean(target)}; give that URL instead")
+            asked = urlsplit(where).path.removeprefix(self._base.path.rstrip("/")).lstrip("/")
+            return SourceError(
+                f"{verb} {where}: it redirects to {self._clean(target)}; "
+                f"give {self._clean(target.removesuffix(asked))} as the URL instead"
+            )
         text = " ".join(answer.text.split())[:SHOWN] if "json" in answer.headers.get("Content-Type", "") else ""
         reason = "; ".join(part for part in (WHY.get(code, ""), self._clean(text)) if part)
         message = f"{verb} {where}: {code} {answer.reason}{': ' if reason else ''}{reason}"

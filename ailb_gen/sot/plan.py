@@ -68,6 +68,8 @@ class Refusal:
     reason: str
 
 
+# A token that may see a part of the objects makes others seem missing.
+REFUSED_HINT = "correct it there; if it exists there, let the token see it"
 NO_REFUSALS: Mapping[Ref, Refusal] = MappingProxyType({})
 
 
@@ -125,7 +127,7 @@ class _Comparison:
                 continue
             result = self._result(record)
             if (refusal := self.refused.get(record.ref)) and isinstance(result, refusal.of):
-                self.conflicts[record.ref] = f"the service refuses it: {refusal.reason}", "correct it there"
+                self.conflicts[record.ref] = f"the service refuses it: {refusal.reason}", REFUSED_HINT
                 if refusal.of is SourceRecord:
                     self.blocked[record.ref] = record.ref
             elif isinstance(result, SourceRecord):

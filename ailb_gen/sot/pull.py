@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -15,7 +15,7 @@ from ailb_gen.design.ports import sort_key
 from ailb_gen.errors import AilbError
 from ailb_gen.intent.as_built import CABLE_COLUMNS, SWITCH_COLUMNS
 from ailb_gen.intent.models import Fabric
-from ailb_gen.intent.scalars import Ipv4Interface, Mac, NicName, PortName, RdmaName
+from ailb_gen.intent.scalars import Cidr, Ipv4Interface, Mac, NicName, PortName, RdmaName
 from ailb_gen.intent.servers import Server, ServerKind
 from ailb_gen.intent.servers_csv import PLAIN_COLUMNS
 from ailb_gen.network.rails import natural
@@ -112,7 +112,7 @@ class PullCheck:
     service: str
     refused: dict[str, None] = field(default_factory=dict)
 
-    def text(self, kind: TypeAdapter[Any], value: str, what: str) -> str:
+    def text(self, kind: TypeAdapter[str] | TypeAdapter[Cidr], value: str, what: str) -> str:
         """Return a text if the intent takes it, else no text."""
         try:
             kind.validate_python(value)
@@ -129,7 +129,7 @@ class PullCheck:
 
 
 NAME, NIC_NAME, RDMA_NAME = TypeAdapter[str](Name), TypeAdapter[str](NicName), TypeAdapter[str](RdmaName)
-PORT_NAME, MAC, ADDRESS = TypeAdapter[str](PortName), TypeAdapter[str](Mac), TypeAdapter[Any](Ipv4Interface)
+PORT_NAME, MAC, ADDRESS = TypeAdapter[str](PortName), TypeAdapter[str](Mac), TypeAdapter[Cidr](Ipv4Interface)
 
 
 def is_port(name: str) -> bool:
@@ -216,7 +216,7 @@ def _stripe(stripes: Mapping[int, int], said: object, design: DesignServer | Non
 
 
 def _nic(
-    site: Site, port: SitePort, peer: SitePort | None, context: Mapping[str, Any], checked: PullCheck
+    site: Site, port: SitePort, peer: SitePort | None, context: Mapping[str, object], checked: PullCheck
 ) -> PulledNic:
     checked.text(NIC_NAME, port.name, f"interface {port}")
     macs, rdma = site.macs.get(port, ()), ""

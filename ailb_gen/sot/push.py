@@ -77,7 +77,11 @@ def push(source: SourceOfTruth, plan: SourcePlan, progress: Progress = quiet) ->
                 # Another push may have made meanwhile what was refused.
                 stays = {conflict.ref for conflict in left.conflicts}
                 source.refused = {ref: why for ref, why in source.refused.items() if ref in stays}
-                if left.writes >= plan.writes or any(ref.kind in OWNING for ref in source.refused):
+                if any(ref.kind in OWNING for ref in source.refused):
+                    raise SourceError(
+                        f"{error}\nwithout it nothing is written; correct it there, or let the token see and add it"
+                    ) from error
+                if left.writes >= plan.writes:
                     raise SourceError(f"{error}\n{left.writes:,} objects are left; push again to go on") from error
                 plan = left
     return written

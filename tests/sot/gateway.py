@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import socket
+import ssl
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import requests
 
@@ -30,8 +32,8 @@ Rule = Callable[[str, int], Spoiled | None]
 
 
 @contextmanager
-def gateway(service: str, rule: Rule) -> Iterator[str]:
-    """Serve a service through a gateway; give its URL."""
+def gateway(service: str, rule: Rule, certificate: Path | None = None) -> Iterator[str]:
+    """Serve a service through a gateway, by HTTPS with a certificate; give its URL."""
     seen: dict[str, int] = {}
     lock = threading.Lock()
     # What the gateway writes in its answers leads to itself.
@@ -72,7 +74,11 @@ def gateway(service: str, rule: Rule) -> Iterator[str]:
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        own.append(f"http://127.0.0.1:{server.server_port}")
+        own.append(f"{'https' if certificate else 'http'}://127.0.0.1:{server.server_port}")
+        if certificate is not None:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from ailb_gen.api.generate import generate
 from ailb_gen.api.pull import PullReport, pull
 from ailb_gen.checks.model import Finding
-from ailb_gen.errors import IntentError, UsageError
+from ailb_gen.errors import IntentError, OutputError, UsageError
 from ailb_gen.intent.load import load, parse
 from ailb_gen.sot.dialect import SourceError
 from ailb_gen.sot.pull import UnusableError
@@ -303,6 +304,22 @@ def test_devices_of_other_sites_stay_there(lab: Path, store: Store) -> None:
     store.add_device("gpu-far", like="gpu-s1-1", site="elsewhere")
     report = pull(lab, store)
     assert findings(report) == [] and b"gpu-far" not in report.files[0].content
+
+
+def test_a_full_disk_changes_no_file(lab: Path, store: Store) -> None:
+    """The largest file, the last one, does not fit; the others are as before, too."""
+    report = pull(lab, store)
+    assert [file.path.name for file in report.files][-1] == "cabling.csv"
+    most = sorted(len(file.content) for file in report.files)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most[-1] - 1, before[1]))
+    try:
+        with pytest.raises(OutputError, match=r"cannot write .*cabling\.csv: File too large; pull again"):
+            report.write()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert most[-2] < most[-1]
+    assert [path.name for path in lab.parent.iterdir()] == ["fabric.yaml"]
 
 
 def test_a_file_that_cannot_be_used_is_pulled_anew(lab: Path, store: Store) -> None:
