@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
@@ -14,7 +14,7 @@ from ailb_gen.checks.locate import OR
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.checks.subjects import Subject
 from ailb_gen.errors import Place
-from ailb_gen.network.fabric import End, Network
+from ailb_gen.network.fabric import Cable, End, Network
 from ailb_gen.network.model import AsList, Group, Switch
 from ailb_gen.network.sessions import DISABLED, Obstacle, Sessions, distinct, local_as, session_groups
 
@@ -112,7 +112,7 @@ def _neighbors(network: Network) -> Neighbors:
                 groups.setdefault(End(name, interface.rpartition(".")[0]), index)
     found: Neighbors = defaultdict(dict)
     for cable in network.links:
-        for end, other in ((cable.a, cable.b), (cable.b, cable.a)):
+        for end, other in _directions(cable):
             peer = network.switches.get(other.device)
             if end in groups and peer is not None:
                 number = local_as(peer, peer.groups[groups[other]]) if other in groups else peer.asn
@@ -121,11 +121,18 @@ def _neighbors(network: Network) -> Neighbors:
     return found
 
 
+def _directions(cable: Cable) -> tuple[tuple[End, End], tuple[End, End]]:
+    """Return every end of a cable with the other one."""
+    return (cable.a, cable.b), (cable.b, cable.a)
+
+
 def _check_as_lists(context: Context, findings: Findings) -> None:
     neighbors = _neighbors(context.network)
+    peers = {end: other for cable in context.network.links for end, other in _directions(cable)}
+    groups_at = {name: session_groups(switch) for name, switch in context.network.switches.items()}
     for name, switch in context.network.switches.items():
         for index, group in enumerate(switch.groups):
-            _check_peer_as(context.network, switch, group, findings)
+            _check_peer_as(context.network, peers, groups_at, switch, group, findings)
             if not group.discoveries:
                 continue
             known = neighbors.get((name, index), {})
@@ -146,16 +153,25 @@ def _check_as_lists(context: Context, findings: Findings) -> None:
                     _add_as_list(context.expected, switch, group, listed, known, statement, findings)
 
 
-def _check_peer_as(network: Network, switch: Switch, group: Group, findings: Findings) -> None:
-    """Compare the AS numbers of the static neighbors of a group with those of the switches that are cabled there."""
-    peers = {end: other for cable in network.links for end, other in ((cable.a, cable.b), (cable.b, cable.a))}
+def _check_peer_as(
+    network: Network,
+    peers: Mapping[End, End],
+    groups_at: Mapping[str, Mapping[str, int]],
+    switch: Switch,
+    group: Group,
+    findings: Findings,
+) -> None:
+    """Compare the AS numbers of the static neighbors of a group with those of the switches that are cabled there.
+
+    `peers` are the other ends of cables, `groups_at` the group of every interface, by switch.
+    """
     for neighbor in group.neighbors:
         end = peers.get(End(switch.named, neighbor.interface.removesuffix(".0")))
         peer = network.switches.get(end.device) if end is not None else None
         if end is None or peer is None:
             continue
         findings.look(AS_LISTS)
-        index = session_groups(peer).get(f"{end.port}.0")
+        index = groups_at[end.device].get(f"{end.port}.0")
         asn = local_as(peer, peer.groups[index]) if index is not None else peer.asn
         if asn is not None and asn != neighbor.peer_as:
             found = "no peer-as" if neighbor.peer_as is None else f"peer-as {neighbor.peer_as}"
