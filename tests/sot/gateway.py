@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import ssl
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -29,6 +30,21 @@ class Spoiled:
 
 # Returns the answer to the n-th request with a method, counted from 1; None hands it on.
 Rule = Callable[[str, int], Spoiled | None]
+
+
+class QuietServer(ThreadingHTTPServer):
+    """A server whose clients may hang up, as they do when they refuse its certificate."""
+
+    def use_tls(self, certificate: Path) -> None:
+        """Answer by HTTPS, with a file that has certificate and key."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+        self.socket = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Print nothing about a connection that broke."""
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)
 
 
 @contextmanager
@@ -73,12 +89,10 @@ def gateway(service: str, rule: Rule, certificate: Path | None = None) -> Iterat
         def log_message(self, format: str, *args: object) -> None:
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+    with QuietServer(("127.0.0.1", 0), Handler) as server:
         own.append(f"{'https' if certificate else 'http'}://127.0.0.1:{server.server_port}")
         if certificate is not None:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(certificate)
-            server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+            server.use_tls(certificate)
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:
