@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import requests
 
@@ -41,7 +42,7 @@ class QuietServer(ThreadingHTTPServer):
         context.load_cert_chain(certificate)
         self.socket = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
 
-    def handle_error(self, request: object, client_address: object) -> None:
+    def handle_error(self, request: Any, client_address: Any) -> None:
         """Print nothing about a connection that broke."""
         if not isinstance(sys.exc_info()[1], OSError):
             super().handle_error(request, client_address)

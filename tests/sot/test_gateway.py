@@ -98,7 +98,7 @@ class Person:
         self.rest = rest
         self.id = rest.post("users/users", username="half", password="Half-12345-tests")
 
-    def token(self, **fields: object) -> str:
+    def token(self, **fields: str) -> str:
         """Return a new token."""
         body = {"user": self.id, "version": 2, **fields}
         made = self.rest.session.post(f"{self.rest.url}users/tokens/", json=body, timeout=60).json()

@@ -19,11 +19,11 @@ import pytest
 from ailb_gen.api.inventory import source_of_truth
 from ailb_gen.errors import UsageError
 from ailb_gen.sot.dialect import SourceError, SourceScope
-from ailb_gen.sot.nautobot import PAGE, Nautobot
+from ailb_gen.sot.nautobot import Nautobot
 from ailb_gen.sot.nautobot_tables import RESOURCES, KnownNames
 from ailb_gen.sot.push import SourceOfTruth, push
 from ailb_gen.sot.records import Ref
-from ailb_gen.sot.rest import whose_mark
+from ailb_gen.sot.rest import PAGE, whose_mark
 from tests.sot.services import Running
 from tests.sot.test_pull import EXAMPLES
 

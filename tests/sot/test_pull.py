@@ -166,7 +166,7 @@ def test_overrides_of_servers_that_no_file_has_yet_are_judged_after_the_pull(lab
     assert (problem.code, problem.path) == ("unknown-device", "overrides.servers.gpu-s2-9")
     lab.write_text(text + override.replace("gpu-s2-9", "gpu-s2-2"), encoding="utf-8")
     pull(lab, store).write()
-    assert generate(lab, lab.parent / "build")
+    generate(lab, lab.parent / "build")
     assert changed(pull(lab, store)) == []
 
 
