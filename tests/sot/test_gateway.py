@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -100,7 +101,7 @@ class Person:
 
     def token(self, **fields: str) -> str:
         """Return a new token."""
-        body = {"user": self.id, "version": 2, **fields}
+        body: dict[str, Any] = {"user": self.id, "version": 2, **fields}
         made = self.rest.session.post(f"{self.rest.url}users/tokens/", json=body, timeout=60).json()
         return f"nbt_{made['key']}.{made['token']}"
 
