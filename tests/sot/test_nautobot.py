@@ -263,6 +263,6 @@ def test_an_object_that_nautobot_refuses_is_named(nautobot: Running, tmp_path: P
     reason = one.refused[Ref("vlan-group", ("lab-stripe1",))].reason
     assert "location" in reason
     # Nautobot answers 500 for the prefixes, and names none.
-    assert "500 Internal Server Error" in one.refused[Ref("prefix", ("fc00:1:1:1::/64",))].reason
+    assert "500 Internal Server Error" in one.refused[Ref("prefix", ("fc00::/16",))].reason
     assert nautobot.token not in str(one.refused)
     assert {conflict.ref.kind for conflict in one.plan().conflicts} == {ref.kind for ref in one.refused}
