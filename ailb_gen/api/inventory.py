@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from ailb_gen.errors import UsageError
@@ -57,8 +57,7 @@ def checked_url(url: str) -> str:
 def dialect_of(service: str, url: str, token: str) -> Dialect:
     """Return the dialect of a service: a key of SERVICES. Raises UsageError, MissingExtraError; nothing is sent yet."""
     row = SERVICES[service]
-    made: Any = getattr(import_module(row.module), row.dialect)(checked_url(url), token)
-    dialect: Dialect = made
+    dialect: Dialect = getattr(import_module(row.module), row.dialect)(checked_url(url), token)
     return dialect
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from ailb_gen.progress import Progress, Warn, quiet, unheeded
 if TYPE_CHECKING:
     from ailb_gen.checks.model import Result
     from ailb_gen.intent.load import Intent
+    from ailb_gen.intent.servers import ServerOverride
     from ailb_gen.report.check_report import CheckReport
     from ailb_gen.sot.dialect import Dialect
 
@@ -42,25 +44,34 @@ class PullReport:
     report: CheckReport
 
     def write(self) -> None:
-        """Write the files that change, each in one step. Raises OutputError."""
-        from ailb_gen.atomic import replace_file
+        """Write the files that change: the old ones are replaced when all of them are written. Raises OutputError."""
+        from ailb_gen.atomic import replacing
 
-        for file in self.files:
-            if file.changed:
-                try:
-                    replace_file(file.path, file.content)
-                except OSError as error:
-                    reason = f"cannot write {file.path}: {error.strerror or error}"
-                    raise OutputError(f"{reason}; it is as before, files named before it are new") from error
+        path = Path()
+        try:
+            with ExitStack() as stack:
+                for path, content in ((file.path, file.content) for file in self.files if file.changed):
+                    target = stack.enter_context(replacing(path))
+                    target.write(content)
+                    # A full disk is met here, before the first file is replaced.
+                    target.flush()
+        except OSError as error:
+            raise OutputError(
+                f"cannot write {path}: {error.strerror or error}; pull again when it can be written"
+            ) from error
 
 
 @dataclass(frozen=True, slots=True)
 class _Loaded:
-    """An intent, and those of the pulled files that it was read without: not there yet, or not usable."""
+    """An intent, and those of the pulled files that it was read without: not there yet, or not usable.
+
+    `early`: servers with an entry under `overrides` that no file has yet; `intent` is without these entries.
+    """
 
     intent: Intent
     absent: frozenset[str]
     unusable: frozenset[str]
+    early: Mapping[str, ServerOverride]
 
 
 def pull(
@@ -101,6 +112,7 @@ def pull(
             "check whether it has the devices, and whether the token may see them"
         )
     pulled = pulled_of(there, known)
+    _check_early(loaded, {server.name for server in pulled.servers})
     files = tuple(_change(folder / name, content, there.service) for name, content in pulled.files(known).items())
     listed, usable = SERVERS not in loaded.absent | loaded.unusable, CABLING not in loaded.unusable
     results = conflicts(Comparison(there, known, desired(design, options), pulled, listed, usable))
@@ -121,6 +133,10 @@ def _load(path: Path, warn: Warn) -> _Loaded:
     while True:
         try:
             intent = parse(text, str(path), path.parent, absent | unusable)
+            early = _early(intent)
+            intent = _with_servers(
+                intent, {name: one for name, one in intent.fabric.overrides.servers.items() if name not in early}
+            )
             build(intent)
         except IntentError as error:
             wrong = {problem.place.file for problem in error.problems if problem.severity == "error"}
@@ -131,7 +147,32 @@ def _load(path: Path, warn: Warn) -> _Loaded:
                 first = next(problem for problem in error.problems if problem.place.file == name)
                 warn(f"{name} cannot be used, and is compared with nothing: {first}")
         else:
-            return _Loaded(intent, absent, unusable)
+            return _Loaded(intent, absent, unusable, early)
+
+
+def _early(intent: Intent) -> Mapping[str, ServerOverride]:
+    """Return what the fabric file itself says under `overrides` about servers that it does not have."""
+    from ailb_gen.checks.expected_hosts import places
+
+    names = {place.name for place in places(intent.fabric)}
+    there = intent.fabric.overrides.servers
+    own = {name for name in there if intent.source.locate(("overrides", "servers", name)).file == intent.source.file}
+    return {name: one for name, one in there.items() if name in own - names}
+
+
+def _with_servers(intent: Intent, servers: Mapping[str, ServerOverride]) -> Intent:
+    """Return an intent with other entries of servers under `overrides`."""
+    overrides = intent.fabric.overrides.model_copy(update={"servers": dict(servers)})
+    return replace(intent, fabric=intent.fabric.model_copy(update={"overrides": overrides}))
+
+
+def _check_early(loaded: _Loaded, pulled: Collection[str]) -> None:
+    """Raise IntentError for entries of servers that the source does not have either."""
+    from ailb_gen.design.build import build
+
+    missing = {name: one for name, one in loaded.early.items() if name not in pulled}
+    if missing:
+        build(_with_servers(loaded.intent, loaded.intent.fabric.overrides.servers | missing))
 
 
 def _change(path: Path, content: bytes, service: str) -> PulledFile:

@@ -79,10 +79,12 @@ def push(
     Exit codes: 0 done or nothing to do, 1 objects of others are in the way of some, or the service refuses some, 2 bad
     input, 3 the service cannot be reached or refuses the request.
     """
+    from ailb_gen.api.inputs import load
     from ailb_gen.api.inventory import source_of_truth
     from ailb_gen.sot.push import push as carry_out
 
-    source = source_of_truth(fabric, connected(service, url), site=site, delete=delete, adopt=adopt, warn=notify)
+    intent = load(fabric)
+    source = source_of_truth(intent, connected(service, url), site=site, delete=delete, adopt=adopt, warn=notify)
     with working("reading"):
         plan = source.plan()
     if not as_json:
@@ -117,11 +119,11 @@ def pull(
     Exit codes: 0 done, 1 conflicts, the files are written all the same; with --check also for a file that would change,
     2 bad input, 3 the service cannot be reached or refuses.
     """
+    from ailb_gen.api.inputs import fabric_file
     from ailb_gen.api.pull import pull as read
 
-    where = finding_targets(reports, as_json, (fabric,))
-    connection = connected(service, url)
-    found = read(fabric, connection, site=site, output=output, check=check, progress=progress, warn=notify)
+    path, where = fabric_file(fabric), finding_targets(reports, as_json, (fabric,))
+    found = read(path, connected(service, url), site=site, output=output, check=check, progress=progress, warn=notify)
     if not check:
         found.write()
     for file in found.files:
@@ -184,12 +186,14 @@ def _show(source: SourceOfTruth, plan: SourcePlan) -> None:
 
 
 def _show_result(source: SourceOfTruth, written: Mapping[str, int]) -> None:
+    from ailb_gen.sot.plan import REFUSED_HINT
+
     name, count = source.dialect.name, counted(sum(written.values()), "object")
     if not source.refused:
         typer.echo(f"{name} is up to date: {count} written.")
         return
     echo((f"{count} written; {name} refuses these, and what refers to them waits", Style.FAIL))
-    _list([f"{ref}: {refusal.reason}" for ref, refusal in source.refused.items()])
+    _list([f"{ref}: {refusal.reason}; {REFUSED_HINT}" for ref, refusal in source.refused.items()])
 
 
 def _list(lines: Sequence[str]) -> None:

@@ -26,6 +26,10 @@ class SourceError(AilbError):
     exit_code = ExitCode.ENVIRONMENT
 
 
+class ServiceFaultError(SourceError):
+    """A service fails at a request with an error of its own (500), which names no object of it."""
+
+
 class RecordsRefusedError(SourceError):
     """A service refuses some records of a request, and stored none of it; `reasons` by record."""
 

@@ -14,14 +14,14 @@ from urllib.parse import urlsplit
 import requests
 from requests.adapters import HTTPAdapter
 
-from ailb_gen.sot.dialect import SourceError
+from ailb_gen.sot.dialect import ServiceFaultError, SourceError
 
 # Seconds until a connection stands, and until an answer begins: a bulk request takes long.
 TIMEOUTS_S = (10.0, 300.0)
 ATTEMPTS = 5
 # Seconds before the second attempt; each further one waits twice as long. What a server asks for counts more.
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.5, 60.0
-BAD_REQUEST, TOO_MANY = 400, 429
+BAD_REQUEST, TOO_MANY, FAULT = 400, 429, 500
 # A gateway or a server that is starting. A POST may have been carried out all the same: it is not repeated here.
 UNCLEAR = frozenset({502, 503, 504})
 REPEATABLE = frozenset({"GET", "HEAD", "OPTIONS", "PATCH"})
@@ -126,12 +126,18 @@ class ServiceSession(requests.Session):
         if answer.is_redirect:
             # Followed, it would take the token to another place.
             target = _without_query(answer.headers.get("Location", ""))
-            return SourceError(f"{verb} {where}: it redirects to {self._clean(target)}; give that URL instead")
+            asked = urlsplit(where).path.removeprefix(self._base.path.rstrip("/")).lstrip("/")
+            return SourceError(
+                f"{verb} {where}: it redirects to {self._clean(target)}; "
+                f"give {self._clean(target.removesuffix(asked))} as the URL instead"
+            )
         text = " ".join(answer.text.split())[:SHOWN] if "json" in answer.headers.get("Content-Type", "") else ""
         reason = "; ".join(part for part in (WHY.get(code, ""), self._clean(text)) if part)
         message = f"{verb} {where}: {code} {answer.reason}{': ' if reason else ''}{reason}"
         if code == BAD_REQUEST and text:
             return RefusedError(message, answer.json())
+        if code == FAULT:
+            return ServiceFaultError(message)
         return (UnclearError if code in UNCLEAR or code == TOO_MANY else SourceError)(message)
 
     def _clean(self, text: str) -> str:

@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
 
-from ailb_gen.errors import UsageError
-from ailb_gen.optional import without_extra
-from ailb_gen.sot.dialect import (
-    FABRIC_FIELD,
-    TAG,
-    Ids,
-    RecordChange,
-    SourceError,
-    SourceScope,
-    Stored,
-    fabric_tag,
-)
+from ailb_gen.sot.dialect import TAG, Ids, RecordChange, SourceError, SourceScope, Stored, fabric_tag
 from ailb_gen.sot.nautobot_bgp import FIELDS as BGP_FIELDS
 from ailb_gen.sot.nautobot_bgp import BgpSessions
 from ailb_gen.sot.nautobot_tables import (
@@ -29,23 +16,19 @@ from ailb_gen.sot.nautobot_tables import (
     SITE_TYPE,
     SITE_TYPES,
     TAGGED_TYPES,
+    Column,
     KnownNames,
-    Row,
     assigned,
     naming,
 )
+from ailb_gen.sot.netbox_fields import Row
 from ailb_gen.sot.records import KINDS, Id, Ref, SourceRecord, Value
+from ailb_gen.sot.rest import PAGE, TEMPLATES, RestDialect, our_tags, whose_mark
 
-if TYPE_CHECKING:
-    from ailb_gen.sot.http import ServiceSession
-
-# Nautobot's own limit; a service with a lower one answers with shorter pages.
-PAGE = 1000
 # Rows have no lists of related objects otherwise.
 FULL = {"exclude_m2m": "false"}
 # Ids in one URL, which may have 4 KB (uWSGI's buffer-size).
 IDS = 50
-CONNECTIONS, OLDEST = 8, (2, 4)
 # Reading pages again when objects appeared or vanished meanwhile.
 READINGS = 3
 BGP_PLUGIN = "nautobot_bgp_models"
@@ -53,27 +36,19 @@ BGP_PLUGIN = "nautobot_bgp_models"
 UNTAGGED = ("config-context", *(kind for kind, row in KINDS.items() if row.shared))
 # What a fabric has most of has its fabric in a custom field; Nautobot 3.2 also loses the tags of a new cable.
 MARKED = ("interface", "cable")
-TEMPLATES = "dcim/interface-templates"
 ASSIGNMENTS = "ipam/ip-address-to-interface"
 # Prefixes get their parents when they are stored; two requests at once do not see each other's.
 SERIAL = ("prefix", "bgp-session")
 
 
-class Nautobot:
-    """A Nautobot (at least 2.4), reached with a token. Raises MissingExtraError without pynautobot."""
+class Nautobot(RestDialect):
+    """A Nautobot, reached with a token. Raises MissingExtraError without pynautobot."""
 
-    name = "Nautobot"
+    name, client, oldest = "Nautobot", "pynautobot", (2, 4)
+    untagged, marked = UNTAGGED, MARKED
 
     def __init__(self, url: str, token: str) -> None:
-        try:
-            import pynautobot
-        except ImportError as error:
-            raise without_extra("inventory", "the package pynautobot is not installed", "nautobot") from error
-        from ailb_gen.sot.http import ServiceSession
-
-        self.session: ServiceSession = ServiceSession(url, token, CONNECTIONS)
-        self._api = pynautobot.api(url, token=token)
-        self._api.http_session = self.session
+        super().__init__(url, token)
         self._names = KnownNames()
         self._has_bgp: bool | None = None
         self._bgp = BgpSessions(self._by_id, self._send, self._names)
@@ -81,13 +56,9 @@ class Nautobot:
         self._were_read: set[str] = set()
         # Ids of objects without a name of ours.
         self._nameless: set[Id] = set()
-        # The id of the fabric's tag; empty if there is none yet.
-        # The tag of the fabric, and those of others.
+        # The id of the fabric's tag, empty if there is none yet, and those of others.
         self._tag: Id = ""
         self._other_tags: frozenset[Id] = frozenset()
-
-    def __repr__(self) -> str:
-        return f"Nautobot({self._api.base_url!r})"
 
     def kinds(self) -> Mapping[str, frozenset[str]]:
         """Return the kinds of records that this Nautobot can hold: AS numbers and sessions need the BGP models."""
@@ -103,13 +74,9 @@ class Nautobot:
 
     def _status(self) -> Row:
         """Return the answer about versions. Raises UsageError if that is no Nautobot, or an old one."""
-        status = self._call("status", {}, lambda request: request.get())
-        version = str(status.get("nautobot-version", "")) if isinstance(status, dict) else ""
-        if not (found := re.match(r"(\d+)\.(\d+)", version)):
-            raise UsageError(f"{self._api.base_url}: no Nautobot answers there")
-        if tuple(map(int, found.groups())) < OLDEST:
-            oldest = ".".join(map(str, OLDEST))
-            raise UsageError(f"{self._api.base_url}: this is Nautobot {version[:20]}; {oldest} or later is needed")
+        with self._request("status", {}) as request:
+            status = request.get()
+        self._release(status)
         return dict(status)
 
     def read(self, kinds: Sequence[str], scope: SourceScope) -> Iterator[Stored]:
@@ -129,7 +96,7 @@ class Nautobot:
         for kind in asked:
             if kind == "bgp-session":
                 devices = [row["id"] for row in rows.get("device", ())]
-                yield from self._bgp.read(devices, self._tag)
+                yield from self._bgp.read(devices, self._tag, self._other_tags)
                 continue
             templates = self._templates(rows[kind]) if kind == "device-type" and scope.models else {}
             for row in rows[kind]:
@@ -198,11 +165,11 @@ class Nautobot:
         if kind == "device-type":
             fields["ports"] = tuple(sorted(templates.get(row["id"], ())))
         if kind in MARKED:
-            owned, others = row["custom_fields"].get(FABRIC_FIELD) == scope.fabric, False
+            whose = whose_mark(row, scope)
         else:
             tags = {one["id"] for one in row.get("tags", ())}
-            owned, others = self._tag in tags, not self._other_tags.isdisjoint(tags)
-        return Stored(SourceRecord(kind, self._names.refs[row["id"]].key, fields), row["id"], owned, others)
+            whose = self._tag in tags, not self._other_tags.isdisjoint(tags)
+        return Stored(SourceRecord(kind, self._names.refs[row["id"]].key, fields), row["id"], *whose)
 
     def _templates(self, types: Sequence[Row]) -> Mapping[Id, list[tuple[str, str]]]:
         """Return the ports of device types by the type's id: name and type of each."""
@@ -215,7 +182,7 @@ class Nautobot:
         """Create records of one kind in one request, with the tags of the fabric; return their ids in order."""
         with self._alone(kind):
             if kind == "bgp-session":
-                return self._bgp.create(records, ids, self._ours(ids, scope))
+                return self._bgp.create(records, ids, our_tags(ids, scope))
             if kind == "site":
                 self._ensure_site_type()
             late = KINDS[kind].late
@@ -223,7 +190,7 @@ class Nautobot:
             for record in records:
                 place = RESOURCES[kind]
                 values = {name: value for name, value in record.fields.items() if name not in late}
-                body = {**place.fixed, **place.body(record.key), **_body(kind, values, ids)}
+                body = {**place.fixed, **place.body(record.key), **self._body(kind, values, ids)}
                 if kind == "tag":
                     body["content_types"] = [*TAGGED_TYPES, *(BGP_TYPES if self._has_bgp else ())]
                 bodies.append({**body, **self._owning(kind, ids, scope, (), body)})
@@ -254,26 +221,6 @@ class Nautobot:
         if not any(True for _ in self._rows("dcim/location-types", {"name": SITE_TYPE})):
             self._send("post", "dcim/location-types", [{"name": SITE_TYPE, "content_types": list(SITE_TYPES)}])
 
-    def _ours(self, ids: Ids, scope: SourceScope) -> list[Id]:
-        return [ids[Ref("tag", (name,))] for name in (TAG, fabric_tag(scope.fabric))]
-
-    def _owning(self, kind: str, ids: Ids, scope: SourceScope, tags: Sequence[Id], fields: Row) -> Row:
-        """Return what makes an object ours: its tags, with those that it has already, or a custom field."""
-        if kind in UNTAGGED:
-            return {}
-        if kind in MARKED:
-            return {"custom_fields": {**fields.get("custom_fields", {}), FABRIC_FIELD: scope.fabric}}
-        return {"tags": list(dict.fromkeys([*tags, *self._ours(ids, scope)]))}
-
-    def _add_ports(self, number: Id, ports: Value) -> None:
-        bodies = [
-            {"device_type": number, "name": port[0], "type": port[1]}
-            for port in (ports if isinstance(ports, tuple) else ())
-            if isinstance(port, tuple)
-        ]
-        if bodies:
-            self._send("post", TEMPLATES, bodies)
-
     def _assign(self, pairs: Sequence[tuple[Id, Value]], ids: Ids) -> None:
         """Assign addresses, by their ids, to interfaces."""
         bodies = [{"ip_address": number, "interface": ids[ref]} for number, ref in pairs if isinstance(ref, Ref)]
@@ -284,21 +231,11 @@ class Nautobot:
         """Set fields of stored records of one kind in one request; other fields and tags stay."""
         with self._alone(kind):
             if kind == "bgp-session":
-                self._bgp.update(changes, ids, self._ours(ids, scope))
+                self._bgp.update(changes, ids, our_tags(ids, scope))
                 return
-            tags = self._tags_of(kind, [change.stored.id for change in changes if change.adopt])
-            bodies = []
-            for change in changes:
-                values = dict(change.fields)
-                if (ports := values.pop("ports", None)) is not None:
-                    self._add_ports(change.stored.id, ports)
-                body = _body(kind, values, ids)
-                if change.adopt:
-                    body |= self._owning(kind, ids, scope, tags.get(change.stored.id, ()), body)
-                if body:
-                    bodies.append({"id": change.stored.id, **body})
-            if bodies:
-                with naming([change.stored.record.ref for change in changes]):
+            refs = {change.stored.id: change.stored.record.ref for change in changes}
+            if bodies := self._changed(kind, changes, ids, scope):
+                with naming([refs[body["id"]] for body in bodies]):
                     self._send("patch", RESOURCES[kind].path, bodies)
         if kind == "ip-address":
             self._reassign([change for change in changes if "interface" in change.fields], ids)
@@ -311,12 +248,11 @@ class Nautobot:
             self._send("delete", ASSIGNMENTS, old)
         self._assign([(change.stored.id, change.fields["interface"]) for change in changes], ids)
 
-    def _tags_of(self, kind: str, ids: Sequence[Id]) -> Mapping[Id, list[Id]]:
-        """Return the tags that objects have."""
-        if not ids or kind in (*UNTAGGED, *MARKED):
-            return {}
-        rows = self._by_id(RESOURCES[kind].path, ids)
-        return {row["id"]: [tag["id"] for tag in row["tags"]] for row in rows}
+    def _fields(self, kind: str) -> Mapping[str, Column]:
+        return RESOURCES[kind].fields
+
+    def _tagged(self, kind: str, ids: Sequence[Id]) -> Iterator[Row]:
+        return self._by_id(RESOURCES[kind].path, ids)
 
     def delete(self, kind: str, stored: Sequence[Stored]) -> None:
         """Delete stored records of one kind in one request; those that are gone already are no error."""
@@ -340,7 +276,8 @@ class Nautobot:
         count = None
         while True:
             page = {"limit": PAGE, "offset": len(rows), "sort": "id"}
-            answer = self._call(path, query, lambda request, page=page: request._make_call(add_params=page))
+            with self._request(path, query) as request:
+                answer = request._make_call(add_params=page)
             if not isinstance(answer, dict) or not isinstance(answer.get("results"), list):
                 raise SourceError(
                     f"{self._api.base_url}/{path}/: the answer is no list of objects: is a Nautobot there?"
@@ -351,27 +288,6 @@ class Nautobot:
             rows += answer["results"]
             if len(rows) >= count or not answer["results"]:
                 return rows
-
-    def _send(self, verb: str, path: str, bodies: Sequence[Row]) -> list[Row]:
-        """Send objects in one request; return those of the answer. Raises SourceError."""
-        answer = self._call(path, {}, lambda request: request._make_call(verb=verb, data=list(bodies)))
-        return answer if isinstance(answer, list) else []
-
-    def _call(self, path: str, query: Row, act: Any) -> Any:  # noqa: ANN401 - JSON
-        """Do something with a request of pynautobot. Raises SourceError."""
-        from pynautobot.core.query import ContentError, Request
-
-        request = Request(
-            base=f"{self._api.base_url}/{path}/",
-            http_session=self.session,
-            token=self._api.token,
-            filters=query,
-        )
-        try:
-            return act(request)
-        # The client looks for `results` and `next` in every answer.
-        except (ContentError, KeyError) as error:
-            raise SourceError(f"{request.base}: the answer is not Nautobot's JSON: is a Nautobot there?") from error
 
 
 def _needed(kinds: Iterable[str]) -> set[str]:
@@ -384,12 +300,3 @@ def _needed(kinds: Iterable[str]) -> set[str]:
         left |= set(needs) - found
         found |= set(needs)
     return found
-
-
-def _body(kind: str, values: Mapping[str, Value], ids: Ids) -> Row:
-    """Return what a request says about fields of a record."""
-    body: Row = {}
-    for name, value in values.items():
-        if (column := RESOURCES[kind].fields.get(name)) is not None:
-            body |= column.write(value, ids)
-    return body

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 from ailb_gen.sot.dialect import Ids, RecordChange, Stored
-from ailb_gen.sot.nautobot_tables import ACTIVE, STATUS, KnownNames, Row, mentioned
+from ailb_gen.sot.nautobot_tables import ACTIVE, STATUS, KnownNames, mentioned
+from ailb_gen.sot.netbox_fields import Row
 from ailb_gen.sot.records import Id, Key, Ref, SourceRecord, Value
 
 INSTANCES = "plugins/bgp/routing-instances"
@@ -27,8 +27,8 @@ class BgpSessions:
     def __init__(self, by_id: ById, send: Send, names: KnownNames) -> None:
         self._by_id, self._send, self._names = by_id, send, names
 
-    def read(self, devices: Sequence[Id], tag: Id) -> Iterator[Stored]:
-        """Yield the sessions of devices, by their ids; owned are those with a tag."""
+    def read(self, devices: Sequence[Id], tag: Id, others: frozenset[Id]) -> Iterator[Stored]:
+        """Yield the sessions of devices, by their ids; `tag` is that of our fabric, `others` are those of others."""
         instances = {row["id"]: row for row in self._by_id(INSTANCES, devices, "device_id")}
         ends = {row["id"]: row for row in self._by_id(ENDPOINTS, devices, "device_id")}
         status = {row["id"]: row for row in self._by_id(PEERINGS, _of(ends.values(), "peering"), "id")}
@@ -48,7 +48,8 @@ class BgpSessions:
                 "description": row["description"],
             }
             record = SourceRecord("bgp-session", self._key(device, row), fields)
-            yield Stored(record, row["id"], any(one["id"] == tag for one in row["tags"]))
+            tags = _of(row["tags"])
+            yield Stored(record, row["id"], tag in tags, not others.isdisjoint(tags))
 
     def _key(self, device: Ref, row: Row) -> Key:
         """Return the key of a session: its device and interface, or what Nautobot calls it."""
@@ -110,7 +111,7 @@ class BgpSessions:
         bodies, status = [], {}
         for change in changes:
             row, fields = rows[change.stored.id], change.fields
-            body: dict[str, Any] = {"description": fields["description"]} if "description" in fields else {}
+            body: Row = {"description": fields["description"]} if "description" in fields else {}
             if "local_address" in fields:
                 body["source_ip"] = ids[_ref(fields, "local_address")]
             if "local_asn" in fields:

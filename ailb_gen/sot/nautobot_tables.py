@@ -6,18 +6,15 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from ailb_gen.sot.dialect import COLOR_FIELD, FABRIC_FIELD, TAG, Ids, SourceScope, fabric_tag, refused
-from ailb_gen.sot.netbox_fields import PALETTE
+from ailb_gen.sot.netbox_fields import COLOR, CONTENT_TYPES, INTERFACE, Row, write_cable_color, write_primary
 from ailb_gen.sot.records import Id, Key, Ref, Value, cable_key
 
-# JSON of the service.
-Row: TypeAlias = dict[str, Any]
 # IP addresses and prefixes of other namespaces are other worlds.
 NAMESPACE = "Global"
 SITE_TYPE = "Site"
-INTERFACE = "dcim.interface"
 # What our tags and location types must allow.
 TAGGED_TYPES = (
     "dcim.device", "ipam.ipaddress", "ipam.prefix", "ipam.vlan", "ipam.vlangroup",
@@ -27,7 +24,6 @@ BGP_TYPES = (
     "nautobot_bgp_models.autonomoussystem", "nautobot_bgp_models.bgproutinginstance",
     "nautobot_bgp_models.peerendpoint",
 )  # fmt: skip
-KIND_TYPES = {"cable": "dcim.cable", "interface": INTERFACE, "prefix": "ipam.prefix"}
 # Drivers of Nornir, NAPALM and Golden Config by platform.
 DRIVERS = {"junos-evo": "juniper_junos", "linux": "linux"}
 
@@ -62,10 +58,7 @@ def _plain(name: str, empty: Value = "") -> Column:
 
 
 TEXT = _plain("description")
-COLORED = Column(
-    lambda row, names: row["custom_fields"].get(COLOR_FIELD) or "",
-    lambda value, ids: {"custom_fields": {COLOR_FIELD: value or None}},
-)
+COLORED = Column(lambda row, names: COLOR.read(row), COLOR.write)
 
 
 def _choice(name: str) -> Column:
@@ -125,12 +118,6 @@ def _primary(row: Row, names: KnownNames) -> Value:
     return mentioned(row["primary_ip4"], names) or mentioned(row["primary_ip6"], names)
 
 
-def _write_primary(value: Value, ids: Ids) -> Row:
-    if not isinstance(value, Ref):
-        return {"primary_ip4": None, "primary_ip6": None}
-    return {"primary_ip6" if ":" in value.key[0] else "primary_ip4": ids[value]}
-
-
 def _mac(row: Row, names: KnownNames) -> Value:
     mac, own = row["mac_address"], names.refs.get(row["id"])
     return Ref("mac-address", (*own.key, mac.lower())) if mac and own else None
@@ -156,10 +143,6 @@ def _write_ends(value: Value, ids: Ids) -> Row:
     ends = [ids[end] for end in value if isinstance(end, Ref)] if isinstance(value, tuple) else []
     sides = {f"termination_{side}_id": end for side, end in zip("ab", ends, strict=True)}
     return {"termination_a_type": INTERFACE, "termination_b_type": INTERFACE, **sides}
-
-
-def _write_cable_color(value: Value, ids: Ids) -> Row:
-    return {**COLORED.write(value, ids), "color": PALETTE.get(str(value).lower(), "")}
 
 
 def _tag_of(row: Row, names: KnownNames) -> Value:
@@ -236,7 +219,7 @@ RESOURCES: dict[str, Resource] = {
             "kinds": Column(
                 lambda row, names: tuple(sorted(row["content_types"])),
                 lambda value, ids: (
-                    {"content_types": [KIND_TYPES[str(one)] for one in value]} if isinstance(value, tuple) else {}
+                    {"content_types": [CONTENT_TYPES[str(one)] for one in value]} if isinstance(value, tuple) else {}
                 ),
             ),
         },
@@ -300,7 +283,7 @@ RESOURCES: dict[str, Resource] = {
             "platform": _ref("platform"),
             "status": STATUS,
             "context": _json("local_config_context_data"),
-            "primary_ip": Column(_primary, _write_primary),
+            "primary_ip": Column(_primary, write_primary),
         },
         _of_site,
         needs=("site", "device-role", "device-type", "platform", "ip-address"),
@@ -349,7 +332,7 @@ RESOURCES: dict[str, Resource] = {
     ),
     "cable": Resource(
         "dcim/cables",
-        {"ends": Column(_ends, _write_ends), "status": STATUS, "color": Column(COLORED.read, _write_cable_color)},
+        {"ends": Column(_ends, _write_ends), "status": STATUS, "color": Column(COLORED.read, write_cable_color)},
         lambda scope, site: ({"location_id": site},) if site else (),
         key=_cable_of,
         body=lambda key: {},

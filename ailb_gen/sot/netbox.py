@@ -2,54 +2,25 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain, count
-from typing import TYPE_CHECKING, Any
 
-from ailb_gen.errors import UsageError
-from ailb_gen.optional import without_extra
-from ailb_gen.sot.dialect import (
-    FABRIC_FIELD,
-    TAG,
-    Ids,
-    RecordChange,
-    SourceError,
-    SourceScope,
-    Stored,
-    fabric_tag,
-    refused,
-)
+from ailb_gen.sot.dialect import TAG, Ids, RecordChange, SourceScope, Stored, fabric_tag, refused
 from ailb_gen.sot.netbox_fields import ApiField, Row, tag_slug
-from ailb_gen.sot.netbox_tables import ENDPOINTS, MARKED, SLUGGED, TEMPLATES, UNTAGGED
+from ailb_gen.sot.netbox_tables import ENDPOINTS, MARKED, SLUGGED, UNTAGGED
 from ailb_gen.sot.records import KINDS, Id, Key, Ref, SourceRecord, Value
-
-if TYPE_CHECKING:
-    from ailb_gen.sot.http import ServiceSession
-
-# NetBox's own limit; a service with a lower one answers with shorter pages.
-PAGE = 1000
-# Requests at once.
-CONNECTIONS = 8
+from ailb_gen.sot.rest import PAGE, TEMPLATES, RestDialect, whose_mark
 
 
-class NetBox:
-    """A NetBox (at least 4.2), reached with a token. Raises UsageError without pynetbox."""
+class NetBox(RestDialect):
+    """A NetBox, reached with a token. Raises MissingExtraError without pynetbox."""
 
-    name = "NetBox"
+    name, client, oldest = "NetBox", "pynetbox", (4, 2)
+    untagged, marked = UNTAGGED, MARKED
 
     def __init__(self, url: str, token: str) -> None:
-        try:
-            import pynetbox
-        except ImportError as error:
-            raise without_extra("inventory", "the package pynetbox is not installed", "netbox") from error
-        from ailb_gen.sot.http import ServiceSession
-
-        self.session: ServiceSession = ServiceSession(url, token, CONNECTIONS)
-        # Tokens of version 2 are sent in another way, which pynetbox knows.
-        self._api = pynetbox.api(url, token=token)
-        self._api.http_session = self.session
+        super().__init__(url, token)
         self._plugins: frozenset[str] | None = None
         self._cursors = False
         # The neutral names of objects whose nested form does not say all of them.
@@ -58,26 +29,14 @@ class NetBox:
         # Slugs in use, by kind.
         self._slugs: set[tuple[str, str]] = set()
 
-    def __repr__(self) -> str:
-        return f"NetBox({self._api.base_url!r})"
-
     def kinds(self) -> Mapping[str, frozenset[str]]:
         """Return the kinds of records that this NetBox can hold: BGP sessions need the plug-in netbox-bgp."""
         if self._plugins is None:
-            self._check_version()
+            self._cursors = self._release(next(self._rows("status", {}), None)) >= (4, 6)
             found = self._rows("plugins", {})
             self._plugins = frozenset(name for row in found for name in row)
         left_out = () if "bgp" in self._plugins else ("bgp-session",)
         return {kind: frozenset(KINDS[kind].fields) for kind in ENDPOINTS if kind not in left_out}
-
-    def _check_version(self) -> None:
-        status: object = next(self._rows("status", {}))
-        version = str(status.get("netbox-version", "")) if isinstance(status, dict) else ""
-        if not (found := re.match(r"(\d+)\.(\d+)", version)):
-            raise UsageError(f"{self._api.base_url}: no NetBox answers there")
-        if (release := tuple(map(int, found.groups()))) < (4, 2):
-            raise UsageError(f"{self._api.base_url}: this is NetBox {version[:20]}; 4.2 or later is needed")
-        self._cursors = release >= (4, 6)
 
     def read(self, kinds: Sequence[str], scope: SourceScope) -> Iterator[Stored]:
         """Yield the stored records of these kinds; several may have the same key."""
@@ -112,7 +71,7 @@ class NetBox:
                 self._vlans[row["id"]] = record.ref
             if kind in SLUGGED:
                 self._slugs.add((kind, row["slug"]))
-            yield Stored(record, row["id"], _owned(kind, row, scope), _others(row, scope))
+            yield Stored(record, row["id"], *(whose_mark if kind in MARKED else _whose)(row, scope))
         if kind == "interface":
             self._macs = macs
         if kind == "mac-address":
@@ -150,15 +109,14 @@ class NetBox:
         bodies = []
         for record in records:
             values = {name: value for name, value in record.fields.items() if name not in late}
-            body = {**ENDPOINTS[kind].body(record.key, ids), **_body(kind, values, ids)}
+            body = {**ENDPOINTS[kind].body(record.key, ids), **self._body(kind, values, ids)}
             if kind in SLUGGED:
                 body["slug"] = self._free_slug(kind, body["slug"])
             bodies.append({**body, **self._owning(kind, ids, scope, (), body)})
-        path = ENDPOINTS[kind].path
         # The answer has the fields of the request and no more: rendering them all takes as long as storing them.
         fields = ",".join(sorted({"id", *(name for body in bodies for name in body)}))
         with _naming([record.ref for record in records]):
-            rows = self._call(path, {"fields": fields}, lambda request: request.post(bodies))
+            rows = self._send("post", ENDPOINTS[kind].path, bodies, {"fields": fields})
         made: list[Id] = [row["id"] for row in rows]
         if kind == "device-type":
             for number, record in zip(made, records, strict=True):
@@ -172,47 +130,18 @@ class NetBox:
         names = chain([wanted], (f"{wanted[:90]}-{number}" for number in count(2)))
         return next(one for one in names if (kind, one) not in self._slugs)
 
-    def _owning(self, kind: str, ids: Ids, scope: SourceScope, tags: Sequence[Id], fields: Row) -> Row:
-        """Return what makes an object ours: its tags, with those that it has already, or a custom field."""
-        if kind in UNTAGGED:
-            return {}
-        if kind in MARKED:
-            return {"custom_fields": {**fields.get("custom_fields", {}), FABRIC_FIELD: scope.fabric}}
-        ours = [ids[Ref("tag", (name,))] for name in (TAG, fabric_tag(scope.fabric))]
-        return {"tags": [*tags, *ours]}
-
-    def _add_ports(self, number: Id, ports: Value) -> None:
-        bodies = [
-            {"device_type": number, "name": port[0], "type": port[1]}
-            for port in (ports if isinstance(ports, tuple) else ())
-            if isinstance(port, tuple)
-        ]
-        if bodies:
-            self._call(TEMPLATES, {}, lambda request: request.post(bodies))
-
     def update(self, kind: str, changes: Sequence[RecordChange], ids: Ids, scope: SourceScope) -> None:
         """Set fields of stored records of one kind in one request; other fields and tags stay."""
-        bodies = []
-        tags = self._tags_of(kind, [change.stored.id for change in changes if change.adopt])
-        for change in changes:
-            values = dict(change.fields)
-            if (ports := values.pop("ports", None)) is not None:
-                self._add_ports(change.stored.id, ports)
-            body = _body(kind, values, ids)
-            if change.adopt:
-                body |= self._owning(kind, ids, scope, tags.get(change.stored.id, ()), body)
-            if body:
-                bodies.append({"id": change.stored.id, **body})
-        if bodies:
-            with _naming([change.stored.record.ref for change in changes], [change.stored.id for change in changes]):
-                self._call(ENDPOINTS[kind].path, {}, lambda request: request.patch(bodies))
+        refs = {change.stored.id: change.stored.record.ref for change in changes}
+        if bodies := self._changed(kind, changes, ids, scope):
+            with _naming([refs[body["id"]] for body in bodies], [body["id"] for body in bodies]):
+                self._send("patch", ENDPOINTS[kind].path, bodies)
 
-    def _tags_of(self, kind: str, ids: Sequence[Id]) -> Mapping[Id, list[Id]]:
-        """Return the tags that objects have."""
-        if not ids or kind in (*UNTAGGED, *MARKED):
-            return {}
-        rows = self._rows(ENDPOINTS[kind].path, {"id": list(ids), "fields": "id,tags"})
-        return {row["id"]: [tag["id"] for tag in row["tags"]] for row in rows}
+    def _fields(self, kind: str) -> Mapping[str, ApiField]:
+        return ENDPOINTS[kind].fields
+
+    def _tagged(self, kind: str, ids: Sequence[Id]) -> Iterator[Row]:
+        return self._rows(ENDPOINTS[kind].path, {"id": list(ids), "fields": "id,tags"})
 
     def delete(self, kind: str, stored: Sequence[Stored]) -> None:
         """Delete stored records of one kind in one request; those that are gone already are no error."""
@@ -220,46 +149,21 @@ class NetBox:
         path = ENDPOINTS[kind].path
         left = {row["id"] for row in self._rows(path, {"id": ids, "fields": "id"})}
         if left:
-            self._call(path, {}, lambda request: request.delete([{"id": number} for number in left]))
+            self._send("delete", path, [{"id": number} for number in left])
 
     def _rows(self, path: str, query: Row) -> Iterator[Row]:
         """Yield the rows of a query, page by page; with cursors nothing is left out when objects vanish meanwhile."""
         order = {} if self._cursors else {"ordering": "id"}
-        yield from self._call(path, {**query, **order}, lambda request: request.get())
-
-    def _call(self, path: str, query: Row, what: Callable[[Any], Any]) -> Any:  # noqa: ANN401 - JSON
-        """Do something with a request of pynetbox. Raises SourceError."""
-        from pynetbox.core.query import ContentError, Request
-
-        request = Request(
-            base=f"{self._api.base_url}/{path}/",
-            http_session=self.session,
-            token=self._api.token,
-            filters=query,
-            limit=PAGE,
-            pagination="cursor" if self._cursors else "offset",
-        )
-        try:
-            return what(request)
-        except ContentError as error:
-            raise SourceError(f"{request.base}: the answer is not JSON: is a NetBox there?") from error
+        pages = "cursor" if self._cursors else "offset"
+        with self._request(path, {**query, **order}, limit=PAGE, pagination=pages) as request:
+            yield from request.get()
 
 
-def _owned(kind: str, row: Row, scope: SourceScope) -> bool:
-    """Return whether an object is the fabric's: the tags of a context are slugs, those of others objects."""
-    if kind in MARKED:
-        return bool(row["custom_fields"].get(FABRIC_FIELD) == scope.fabric)
-    return tag_slug(fabric_tag(scope.fabric)) in _tag_slugs(row)
-
-
-def _tag_slugs(row: Row) -> list[str]:
-    return [tag if isinstance(tag, str) else tag["slug"] for tag in row.get("tags", ())]
-
-
-def _others(row: Row, scope: SourceScope) -> bool:
-    """Return whether an object is another fabric's."""
+def _whose(row: Row, scope: SourceScope) -> tuple[bool, bool]:
+    """Return whether an object has the tag of our fabric, and that of another: tags of a context are slugs."""
     ours = tag_slug(fabric_tag(scope.fabric))
-    return any(one.startswith(f"{TAG}-") and one != ours for one in _tag_slugs(row))
+    tags = [tag if isinstance(tag, str) else tag["slug"] for tag in row.get("tags", ())]
+    return ours in tags, any(one.startswith(f"{TAG}-") and one != ours for one in tags)
 
 
 @contextmanager
@@ -280,12 +184,3 @@ def _naming(refs: Sequence[Ref], ids: Sequence[Id] = ()) -> Iterator[None]:
         if not reasons:
             raise
         raise refused(NetBox.name, reasons) from error
-
-
-def _body(kind: str, values: Mapping[str, Value], ids: Ids) -> Row:
-    """Return what a request says about fields of a record."""
-    body: Row = {}
-    for name, value in values.items():
-        if (field := ENDPOINTS[kind].fields.get(name)) is not None:
-            body |= field.write(value, ids)
-    return body

@@ -270,4 +270,3 @@ UNTAGGED = ("tag", "custom-field", "config-context")
 MARKED = ("interface",)
 # No two have the same slug.
 SLUGGED = ("site", "manufacturer", "device-role", "device-type", "platform", "rir", "vlan-group")
-TEMPLATES = "dcim/interface-templates"

@@ -68,6 +68,8 @@ class Refusal:
     reason: str
 
 
+# A token that may see a part of the objects makes others seem missing.
+REFUSED_HINT = "correct it there; if it exists there, let the token see it"
 NO_REFUSALS: Mapping[Ref, Refusal] = MappingProxyType({})
 
 
@@ -125,7 +127,7 @@ class _Comparison:
                 continue
             result = self._result(record)
             if (refusal := self.refused.get(record.ref)) and isinstance(result, refusal.of):
-                self.conflicts[record.ref] = f"the service refuses it: {refusal.reason}", "correct it there"
+                self.conflicts[record.ref] = f"the service refuses it: {refusal.reason}", REFUSED_HINT
                 if refusal.of is SourceRecord:
                     self.blocked[record.ref] = record.ref
             elif isinstance(result, SourceRecord):
@@ -185,6 +187,14 @@ class _Comparison:
         fields = differences(record, one)
         if one.owned:
             return RecordChange(one, fields) if fields else None
+        return self._foreign(record, one, fields)
+
+    def _foreign(
+        self, record: SourceRecord, one: Stored, fields: Mapping[str, Value]
+    ) -> RecordChange | tuple[str, str]:
+        """Return what becomes of an object that is not ours: it is taken over, or in conflict."""
+        if one.others:
+            return "it is another fabric's", "rename it, or delete it with that fabric"
         inside = KINDS[record.kind].inside
         if self.adopt or (inside and Ref(inside, record.key[:1]) in self.usable):
             return RecordChange(one, fields, adopt=True)

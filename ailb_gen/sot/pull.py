@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -15,8 +15,8 @@ from ailb_gen.design.ports import sort_key
 from ailb_gen.errors import AilbError
 from ailb_gen.intent.as_built import CABLE_COLUMNS, SWITCH_COLUMNS
 from ailb_gen.intent.models import Fabric
-from ailb_gen.intent.scalars import Ipv4Interface, Mac, NicName, PortName, RdmaName
-from ailb_gen.intent.servers import ServerKind
+from ailb_gen.intent.scalars import Cidr, Ipv4Interface, Mac, NicName, PortName, RdmaName
+from ailb_gen.intent.servers import Server, ServerKind
 from ailb_gen.intent.servers_csv import PLAIN_COLUMNS
 from ailb_gen.network.rails import natural
 from ailb_gen.sot.site import Site, SitePort, shown
@@ -112,7 +112,7 @@ class PullCheck:
     service: str
     refused: dict[str, None] = field(default_factory=dict)
 
-    def text(self, kind: TypeAdapter[Any], value: str, what: str) -> str:
+    def text(self, kind: TypeAdapter[str] | TypeAdapter[Cidr], value: str, what: str) -> str:
         """Return a text if the intent takes it, else no text."""
         try:
             kind.validate_python(value)
@@ -129,7 +129,7 @@ class PullCheck:
 
 
 NAME, NIC_NAME, RDMA_NAME = TypeAdapter[str](Name), TypeAdapter[str](NicName), TypeAdapter[str](RdmaName)
-PORT_NAME, MAC, ADDRESS = TypeAdapter[str](PortName), TypeAdapter[str](Mac), TypeAdapter[Any](Ipv4Interface)
+PORT_NAME, MAC, ADDRESS = TypeAdapter[str](PortName), TypeAdapter[str](Mac), TypeAdapter[Cidr](Ipv4Interface)
 
 
 def is_port(name: str) -> bool:
@@ -216,7 +216,7 @@ def _stripe(stripes: Mapping[int, int], said: object, design: DesignServer | Non
 
 
 def _nic(
-    site: Site, port: SitePort, peer: SitePort | None, context: Mapping[str, Any], checked: PullCheck
+    site: Site, port: SitePort, peer: SitePort | None, context: Mapping[str, object], checked: PullCheck
 ) -> PulledNic:
     checked.text(NIC_NAME, port.name, f"interface {port}")
     macs, rdma = site.macs.get(port, ()), ""
@@ -338,10 +338,7 @@ class Pulled:
 def pull(site: Site, known: KnownDevice) -> Pulled:
     """Return what the site says about the fabric. Raises UnusableError for names that no file may hold."""
     checked = PullCheck(site.service)
-    servers = sorted(
-        (server_of(site, known, name, checked) for name in members(site, known)),
-        key=lambda server: (server.stripe, natural(server.name), server.name),
-    )
+    servers = _ordered((server_of(site, known, name, checked) for name in members(site, known)), known)
     management = {
         name: (
             _management(site, name, checked),
@@ -352,7 +349,22 @@ def pull(site: Site, known: KnownDevice) -> Pulled:
         if name in site.devices
     }
     checked.stop()
-    return Pulled(tuple(servers), tuple(cables_of(site, known, servers)), management)
+    return Pulled(servers, tuple(cables_of(site, known, servers)), management)
+
+
+def _ordered(servers: Iterable[PulledServer], known: KnownDevice) -> tuple[PulledServer, ...]:
+    """Return servers in the order of their rows: those of the intent keep theirs, new ones follow by stripe and name.
+
+    The order counts: ports and addresses that no column gives are handed out by it.
+    """
+    listed = [entry.name for entry in known.fabric.servers.list if isinstance(entry, Server)]
+    places = {name: number for number, name in enumerate(dict.fromkeys((*listed, *known.kinds)))}
+    return tuple(
+        sorted(
+            servers,
+            key=lambda server: (places.get(server.name, len(places)), server.stripe, natural(server.name), server.name),
+        )
+    )
 
 
 def _servers_csv(servers: Sequence[PulledServer], known: KnownDevice) -> str:

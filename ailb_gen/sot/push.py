@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice
 from typing import TypeVar
 
 from ailb_gen.progress import Advance, Progress, quiet
-from ailb_gen.sot.dialect import Dialect, RecordChange, RecordsRefusedError, SourceError, SourceScope, Stored
+from ailb_gen.sot.dialect import (
+    Dialect,
+    RecordChange,
+    RecordsRefusedError,
+    ServiceFaultError,
+    SourceError,
+    SourceScope,
+    Stored,
+)
 from ailb_gen.sot.plan import Refusal, SourcePlan, compare
 from ailb_gen.sot.records import KINDS, Id, Ref, SourceRecord, Value
 
@@ -21,6 +28,8 @@ Item = TypeVar("Item")
 BATCH, PORTS = 100, 4
 # Requests at once.
 REQUESTS = 8
+# Objects of a kind that may each make a service fail; with more the service itself is broken.
+FAULTS = 50
 # Cables occupy ports, so they go before others come; everything else goes when nothing refers to it any more.
 FIRST_DELETED = ("cable",)
 # What says whose an object is; without it nothing is written.
@@ -68,7 +77,11 @@ def push(source: SourceOfTruth, plan: SourcePlan, progress: Progress = quiet) ->
                 # Another push may have made meanwhile what was refused.
                 stays = {conflict.ref for conflict in left.conflicts}
                 source.refused = {ref: why for ref, why in source.refused.items() if ref in stays}
-                if left.writes >= plan.writes or any(ref.kind in OWNING for ref in source.refused):
+                if any(ref.kind in OWNING for ref in source.refused):
+                    raise SourceError(
+                        f"{error}\nwithout it nothing is written; correct it there, or let the token see and add it"
+                    ) from error
+                if left.writes >= plan.writes:
                     raise SourceError(f"{error}\n{left.writes:,} objects are left; push again to go on") from error
                 plan = left
     return written
@@ -166,7 +179,7 @@ class _Carrying:
             for record, number in zip(batch, dialect.create(kind, batch, self.ids, scope), strict=True):
                 self.ids[record.ref] = number
 
-        self._batches(kind, records, create, weight=self._weight, of=SourceRecord)
+        self._batches(kind, records, create, weight=self._weight)
 
     def _weight(self, record: SourceRecord) -> int:
         """Return how many objects of a request a record counts for."""
@@ -190,38 +203,65 @@ class _Carrying:
         write: Callable[[Sequence[Item]], None],
         count: bool = True,
         weight: Callable[[Item], int] = lambda item: 1,
-        of: type[SourceRecord | RecordChange] = RecordChange,
     ) -> None:
         """Write items in batches, several at once. Raises the first SourceError once those under way have ended.
 
-        A batch with a refused record does not stop the others.
+        A batch with a refused record does not stop the others. One at which the service fails is halved until the
+        record is found, which is refused, too.
         """
-        batches = _split(items, weight)
-        refusal: RecordsRefusedError | None = None
+        batches = deque(_split(items, weight))
+        refusals = _Refusals()
         with ThreadPoolExecutor(REQUESTS, thread_name_prefix="source") as pool:
-            running: dict[Future[None], int] = {}
+            running: dict[Future[None], Sequence[Item]] = {}
             try:
-                while True:
-                    for batch in islice(batches, REQUESTS - len(running)):
-                        running[pool.submit(write, batch)] = len(batch)
-                    if not running:
-                        break
+                while batches or running:
+                    while batches and len(running) < REQUESTS:
+                        batch = batches.popleft()
+                        running[pool.submit(write, batch)] = batch
                     for one in wait(running, return_when=FIRST_COMPLETED).done:
-                        size = running.pop(one)
+                        batch = running.pop(one)
                         try:
                             one.result()
-                        except RecordsRefusedError as error:
-                            refusal = refusal or error
-                            self.source.refused |= {ref: Refusal(of, why) for ref, why in error.reasons.items()}
+                        except (RecordsRefusedError, ServiceFaultError) as error:
+                            batches.extendleft(refusals.add(error, batch))
                             continue
                         if count:
-                            self.written[kind] += size
-                            self.advance(size)
+                            self.written[kind] += len(batch)
+                            self.advance(len(batch))
             finally:
                 # What has not begun is left, also after Ctrl-C.
                 pool.shutdown(wait=True, cancel_futures=True)
-        if refusal is not None:
-            raise refusal
+        self.source.refused |= refusals.records
+        if refusals.first is not None:
+            raise refusals.first
+
+
+@dataclass(slots=True)
+class _Refusals:
+    """The records of some batches that a service does not take, and the first error."""
+
+    records: dict[Ref, Refusal] = field(default_factory=dict)
+    first: SourceError | None = None
+    faults: int = 0
+
+    def add(self, error: RecordsRefusedError | ServiceFaultError, batch: Sequence[Item]) -> Sequence[Sequence[Item]]:
+        """Note the refused records of a batch; return the halves of one whose records are not known yet, or raise."""
+        one, middle = batch[0], len(batch) // 2
+        if not isinstance(one, SourceRecord | RecordChange):
+            raise error
+        if isinstance(error, RecordsRefusedError):
+            reasons = error.reasons
+        elif self.faults >= FAULTS:
+            raise error
+        elif middle:
+            return batch[middle:], batch[:middle]
+        else:
+            self.faults += 1
+            reasons = {one.ref if isinstance(one, SourceRecord) else one.stored.record.ref: str(error)}
+        kind = SourceRecord if isinstance(one, SourceRecord) else RecordChange
+        self.records |= {ref: Refusal(kind, reason) for ref, reason in reasons.items()}
+        self.first = self.first or error
+        return ()
 
 
 def _split(items: Sequence[Item], weight: Callable[[Item], int]) -> Iterator[Sequence[Item]]:

@@ -6,7 +6,7 @@ import json
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ailb_gen.progress import Progress, quiet
 from ailb_gen.sot.dialect import Dialect, SourceError, SourceScope, Stored
@@ -71,7 +71,7 @@ class Site:
         value = self.devices[device][0].record.fields.get(name)
         return value.key[-1] if isinstance(value, Ref) else str(value or "")
 
-    def context(self, device: str) -> Mapping[str, Any]:
+    def context(self, device: str) -> Mapping[str, object]:
         """Return our part of the context of a device, empty where it has none."""
         text = self.field(device, "context")
         data = json.loads(text) if text else {}

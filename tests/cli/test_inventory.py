@@ -44,6 +44,12 @@ def test_the_url_comes_from_the_option_the_project_or_the_environment(
         assert cli("inventory", "push", "netbox", "-n")[0] == 0
 
 
+@pytest.mark.parametrize("verb", ["push", "pull"])
+def test_a_missing_fabric_file_is_told_before_a_missing_url(cli: Cli, verb: str) -> None:
+    code, out, errors = cli("inventory", verb, "netbox", "nope.yaml")
+    assert (code, out, "nope.yaml" in errors, "where is NetBox" in errors) == (2, "", True, False)
+
+
 @pytest.mark.parametrize(
     ("url", "says"),
     [

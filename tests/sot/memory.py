@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from threading import Lock
 
-from ailb_gen.sot.dialect import Ids, RecordChange, SourceError, SourceScope, Stored, refused
+from ailb_gen.sot.dialect import Ids, RecordChange, ServiceFaultError, SourceError, SourceScope, Stored, refused
 from ailb_gen.sot.records import KINDS, Id, Ref, SourceRecord, Value
 
 
@@ -12,6 +12,7 @@ class Memory:
     """Stores records by id.
 
     `writes` counts requests that write; `before` is called before each and may raise. `refuses` are never written.
+    `faults` are not either, and no answer names them.
     """
 
     name = "Memory"
@@ -22,6 +23,7 @@ class Memory:
         self.before: Callable[[], None] = lambda: None
         self.without = frozenset(without)
         self.refuses: set[Ref] = set()
+        self.faults: set[Ref] = set()
         self._next = count(1)
         self._lock = Lock()
 
@@ -48,7 +50,7 @@ class Memory:
                 self._resolve(fields, ids)
                 if record.ref in taken:
                     raise SourceError(f"{record} exists")
-                if kind == "cable" and any(set(record.fields["ends"]) & self._ends(one) for one in self._of("cable")):  # type: ignore[arg-type]
+                if kind == "cable" and any(self._ends(record) & self._ends(one.record) for one in self._of("cable")):
                     raise SourceError(f"{record}: occupied")
             made = [self.add(SourceRecord(kind, r.key, self._early(r)), owned=True) for r in records]
             if kind == "device":
@@ -79,6 +81,9 @@ class Memory:
         self.writes += 1
 
     def _check(self, refs: Iterable[Ref]) -> None:
+        refs = list(refs)
+        if not self.faults.isdisjoint(refs):
+            raise ServiceFaultError("500 Internal Server Error")
         if wrong := [ref for ref in refs if ref in self.refuses]:
             raise refused(self.name, {ref: {"name": ["not here"]} for ref in wrong})
 
@@ -86,8 +91,8 @@ class Memory:
         return [one for one in self.rows.values() if one.record.kind == kind]
 
     @staticmethod
-    def _ends(one: Stored) -> set[object]:
-        ends = one.record.fields["ends"]
+    def _ends(record: SourceRecord) -> set[object]:
+        ends = record.fields["ends"]
         assert isinstance(ends, tuple)
         return set(ends)
 

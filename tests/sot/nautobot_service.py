@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from tests.sot.services import Instance, Kind
+from tests.sot.services import DJANGO, Instance, Kind
 
 TOKENS = {
     "all": "0123456789abcdef0123456789abcdef01234567",
@@ -19,28 +19,18 @@ TOKENS = {
     "no-rights": "2123456789abcdef0123456789abcdef01234567",
 }
 
-CONFIGURATION = """\
+CONFIGURATION = (
+    """\
 from nautobot.core.settings import *
-
-ALLOWED_HOSTS = ["127.0.0.1", "localhost"]
-DATABASES = {
-    "default": {
-        "ENGINE": "django.db.backends.postgresql",
-        "NAME": "service",
-        "USER": "ailb",
-        "HOST": %(folder)r,
-        "CONN_MAX_AGE": 300,
-        # Tests replace the database.
-        "CONN_HEALTH_CHECKS": True,
-    }
-}
+"""
+    + DJANGO
+    + """\
 CACHES["default"]["LOCATION"] = "redis://127.0.0.1:%(redis_port)d/1"
 CELERY_BROKER_URL = "redis://127.0.0.1:%(redis_port)d/0"
 # Jobs run in the process that asks for them: there is no worker.
 CELERY_TASK_ALWAYS_EAGER = True
 CONTENT_TYPE_CACHE_TIMEOUT = 0
 INSTALLATION_METRICS_ENABLED = False
-SECRET_KEY = "0123456789" * 5
 GIT_ROOT = %(folder)r + "/git"
 MEDIA_ROOT = %(folder)r + "/media"
 JOBS_ROOT = %(folder)r + "/jobs"
@@ -65,6 +55,7 @@ class NoMigrations:
 
 MIGRATION_MODULES = NoMigrations()
 """
+)
 
 # Runs in Nautobot's shell.
 CONTENTS = """\

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from tests.sot.services import Instance, Kind
+from tests.sot.services import DJANGO, Instance, Kind
 
 # A token of version 2, as NetBox makes them since 4.5: nbt_KEY.TOKEN.
 TOKENS = {
@@ -15,28 +15,18 @@ TOKENS = {
     "v1": "0123456789abcdef0123456789abcdef01234567",
 }
 
-CONFIGURATION = """\
-ALLOWED_HOSTS = ["127.0.0.1", "localhost"]
-DATABASES = {
-    "default": {
-        "ENGINE": "django.db.backends.postgresql",
-        "NAME": "service",
-        "USER": "ailb",
-        "HOST": %(folder)r,
-        "CONN_MAX_AGE": 300,
-        # Tests replace the database.
-        "CONN_HEALTH_CHECKS": True,
-    }
-}
+CONFIGURATION = (
+    DJANGO
+    + """\
 REDIS = {
     name: {"HOST": "127.0.0.1", "PORT": %(redis_port)d, "DATABASE": number}
     for number, name in enumerate(("tasks", "caching"))
 }
-SECRET_KEY = "0123456789" * 5
 API_TOKEN_PEPPERS = {1: "0123456789" * 5}
 PLUGINS = ["netbox_bgp"]
 CENSUS_REPORTING_ENABLED = False
 """
+)
 
 # Runs in NetBox's shell.
 USERS = """\

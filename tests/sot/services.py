@@ -45,6 +45,22 @@ START_S = 180
 # No durability: a machine that crashes ends the tests as well.
 POSTGRES = ("fsync=off", "synchronous_commit=off", "full_page_writes=off", "wal_level=minimal", "max_wal_senders=0",
             "autovacuum=off", "listen_addresses=", "max_connections=60", "max_wal_size=4GB")  # fmt: skip
+# Settings that both services have, as Django applications.
+DJANGO = """\
+ALLOWED_HOSTS = ["127.0.0.1", "localhost"]
+DATABASES = {
+    "default": {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": "service",
+        "USER": "ailb",
+        "HOST": %(folder)r,
+        "CONN_MAX_AGE": 300,
+        # Tests replace the database.
+        "CONN_HEALTH_CHECKS": True,
+    }
+}
+SECRET_KEY = "0123456789" * 5
+"""
 
 
 class ServiceError(Exception):

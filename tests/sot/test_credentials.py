@@ -1,7 +1,6 @@
 """The token of a source of truth is nowhere but in the header of requests to it, whatever goes wrong there."""
 
 import json
-import ssl
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ import yaml
 
 from ailb_gen.deploy.nornir_plugin import SERVICES as PLUGINS
 from tests.conftest import SMALL, Cli, need_tool
+from tests.sot.gateway import QuietServer
 
 TOKEN = "nbt_abcdefghijkl.S3cretS3cretS3cretS3cretS3cret"
 # Answers by kind of failure: status, headers, body. Bodies repeat the token, as a careless service would.
@@ -69,12 +69,9 @@ def serve(web: Web, certificate: Path | None = None) -> ThreadingHTTPServer:
         def log_message(self, format: str, *words: object) -> None:
             """Print nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = QuietServer(("127.0.0.1", 0), Handler)
     if certificate is not None:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(certificate)
-        server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
-        server.handle_error = lambda *_: None  # type: ignore[method-assign]
+        server.use_tls(certificate)
     web.port = server.server_port
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return server

@@ -150,6 +150,16 @@ def test_a_redirect_is_not_followed() -> None:
     assert TOKEN not in str(caught.value)
 
 
+def test_the_url_that_a_redirect_leads_to_is_told() -> None:
+    answer: Answer = (301, {"Location": "https://netbox.example.net/dcim/api/status/"}, {})
+    with (
+        serving(answer) as script,
+        session(script) as http_session,
+        pytest.raises(SourceError, match=r"give https://netbox\.example\.net/dcim/ as the URL instead"),
+    ):
+        http_session.get(f"{script.url}/api/status/")
+
+
 def test_links_to_another_host_lead_to_the_service() -> None:
     with serving(OK) as script, session(script) as http_session:
         http_session.get("http://elsewhere.example/api/dcim/sites/?start=7")

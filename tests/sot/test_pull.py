@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from ailb_gen.api.generate import generate
 from ailb_gen.api.pull import PullReport, pull
 from ailb_gen.checks.model import Finding
-from ailb_gen.errors import UsageError
+from ailb_gen.errors import IntentError, OutputError, UsageError
 from ailb_gen.intent.load import load, parse
 from ailb_gen.sot.dialect import SourceError
 from ailb_gen.sot.pull import UnusableError
@@ -128,12 +129,49 @@ def test_what_only_the_intent_knows_of_management_ports_stays(tmp_path: Path) ->
     assert changed(pull(tmp_path / "fabric.yaml", store)) == []
 
 
-def test_kinds_of_servers_come_back(tmp_path: Path) -> None:
+def mixed_with_files() -> str:
+    """Return the text of the example with kinds of servers, which takes them from a CSV file."""
     text = (EXAMPLES / "mixed" / "fabric.yaml").read_text(encoding="utf-8")
     first, last = text.index("servers:"), text.index("server_kinds:")
-    (tmp_path / "fabric.yaml").write_text(
-        f"{text[:first]}servers: {{csv: servers.csv}}\n{FILES}{text[last:]}", encoding="utf-8"
-    )
+    return f"{text[:first]}servers: {{csv: servers.csv}}\n{FILES}{text[last:]}"
+
+
+def test_servers_keep_their_order(tmp_path: Path) -> None:
+    """In the intent, then in the file: other orders give other ports to what no column says."""
+    example = EXAMPLES / "mixed" / "fabric.yaml"
+    store = store_of(load(example))
+    pull(example, store, output=tmp_path).write()
+    (tmp_path / "fabric.yaml").write_text(mixed_with_files(), encoding="utf-8")
+    generate(example, tmp_path / "before")
+    generate(tmp_path / "fabric.yaml", tmp_path / "after")
+    assert tree(tmp_path / "after") == tree(tmp_path / "before")
+    header, *rows = (tmp_path / "servers.csv").read_text().splitlines()
+    (tmp_path / "servers.csv").write_text("\n".join([header, *reversed(rows)]) + "\n")
+    assert changed(pull(tmp_path / "fabric.yaml", store)) == []
+    store.put("mac-address", ("b200-01", "b200_0", "a0:88:c2:00:00:01"), {})
+    report = pull(tmp_path / "fabric.yaml", store)
+    assert changed(report) == ["servers.csv"]
+    report.write()
+    _, *now = (tmp_path / "servers.csv").read_text().splitlines()
+    assert [row.partition(",")[0] for row in now] == [row.partition(",")[0] for row in reversed(rows)]
+
+
+def test_overrides_of_servers_that_no_file_has_yet_are_judged_after_the_pull(lab: Path, store: Store) -> None:
+    override = "overrides: {servers: {gpu-s2-1: {nics: [{rdma: mlx5_7}]}, gpu-s2-9: {management: 192.0.2.9/24}}}\n"
+    text = lab.read_text(encoding="utf-8")
+    lab.write_text(text + override, encoding="utf-8")
+    with pytest.raises(IntentError) as error:
+        pull(lab, store)
+    (problem,) = [one for one in error.value.problems if one.severity == "error"]
+    assert (problem.code, problem.path) == ("unknown-device", "overrides.servers.gpu-s2-9")
+    lab.write_text(text + override.replace("gpu-s2-9", "gpu-s2-2"), encoding="utf-8")
+    pull(lab, store).write()
+    generate(lab, lab.parent / "build")
+    assert changed(pull(lab, store)) == []
+
+
+def test_kinds_of_servers_come_back(tmp_path: Path) -> None:
+    (tmp_path / "fabric.yaml").write_text(mixed_with_files(), encoding="utf-8")
     store = store_of(load(EXAMPLES / "mixed" / "fabric.yaml"))
     report = pull(tmp_path / "fabric.yaml", store)
     assert findings(report) == []
@@ -185,7 +223,7 @@ def test_a_new_server_gets_its_row(lab: Path, store: Store) -> None:
     }
     assert report.report.passed
     report.write()
-    assert (lab.parent / "servers.csv").read_text().splitlines()[3] == "gpu-new,2,,,,,,et-0/0/33,et-0/0/33,ens7,ens6"
+    assert (lab.parent / "servers.csv").read_text().splitlines()[-1] == "gpu-new,2,,,,,,et-0/0/33,et-0/0/33,ens7,ens6"
     generate(lab, lab.parent / "build")
     assert findings(pull(lab, store)) == []
 
@@ -266,6 +304,22 @@ def test_devices_of_other_sites_stay_there(lab: Path, store: Store) -> None:
     store.add_device("gpu-far", like="gpu-s1-1", site="elsewhere")
     report = pull(lab, store)
     assert findings(report) == [] and b"gpu-far" not in report.files[0].content
+
+
+def test_a_full_disk_changes_no_file(lab: Path, store: Store) -> None:
+    """The largest file, the last one, does not fit; the others are as before, too."""
+    report = pull(lab, store)
+    assert [file.path.name for file in report.files][-1] == "cabling.csv"
+    most = sorted(len(file.content) for file in report.files)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most[-1] - 1, before[1]))
+    try:
+        with pytest.raises(OutputError, match=r"cannot write .*cabling\.csv: File too large; pull again"):
+            report.write()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert most[-2] < most[-1]
+    assert [path.name for path in lab.parent.iterdir()] == ["fabric.yaml"]
 
 
 def test_a_file_that_cannot_be_used_is_pulled_anew(lab: Path, store: Store) -> None:

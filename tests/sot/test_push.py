@@ -8,7 +8,7 @@ import pytest
 from ailb_gen.api.generate import compute_design
 from ailb_gen.sot.desired import desired, options_of, scope_of
 from ailb_gen.sot.dialect import SourceError, Stored
-from ailb_gen.sot.push import SourceOfTruth, push
+from ailb_gen.sot.push import FAULTS, SourceOfTruth, push
 from ailb_gen.sot.records import Ref, SourceRecord
 from tests.conftest import SMALL, intent_of
 from tests.sot.memory import Memory
@@ -123,6 +123,43 @@ def test_a_refused_update_is_told_and_what_refers_to_it_written() -> None:
     assert set(one.refused) == memory.refuses
     assert one.plan().writes == 0
     assert source(memory, longer).plan().writes == 1
+
+
+def test_a_record_at_which_the_service_fails_is_found_and_the_rest_written() -> None:
+    memory = Memory()
+    memory.faults = {Ref("interface", ("stripe1-leaf1", "et-0/0/0")), Ref("prefix", ("fc00:1:1:1::/64",))}
+    one = source(memory, MANAGED)
+    push(one, one.plan())
+    assert {ref: refusal.reason for ref, refusal in one.refused.items()} == dict.fromkeys(
+        memory.faults, "500 Internal Server Error"
+    )
+    assert one.plan().writes == 0
+    memory.faults = set()
+    pushed(memory, MANAGED)
+
+
+def test_a_service_that_fails_at_everything_is_not_asked_for_each_record() -> None:
+    memory = Memory()
+    one = source(memory, SMALL.replace("servers: 2", "servers: 24"))
+    memory.faults = {record.ref for record in one.desired if record.kind == "interface"}
+    assert len(memory.faults) > 2 * FAULTS
+    with pytest.raises(SourceError, match=r"500 Internal Server Error\n.* objects are left; push again"):
+        push(one, one.plan())
+    # Two attempts, as the first one wrote other kinds.
+    assert memory.writes < 8 * FAULTS
+    assert not one.refused
+
+
+def test_objects_of_another_fabric_are_not_taken_over() -> None:
+    memory = Memory()
+    theirs = SourceRecord("prefix", ("fc00:1:1:1::/64",), {"description": "theirs"})
+    number = memory.add(theirs)
+    memory.rows[number] = Stored(theirs, number, False, True)
+    one = source(memory, adopt=True)
+    (conflict,) = one.plan().conflicts
+    assert str(conflict) == f"{theirs}: it is another fabric's; rename it, or delete it with that fabric"
+    push(one, one.plan())
+    assert memory.rows[number].record == theirs
 
 
 def test_nothing_is_written_without_the_tag_that_says_whose_it_is() -> None:
