@@ -7,7 +7,7 @@ eight prefixes each has eight kinds of prefixes.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 
 import numpy as np
 
@@ -47,14 +47,23 @@ def loads_alike(
 
 
 def kinds(graph: Graph, destinations: Mapping[int, tuple[Prefix, ...]]) -> Iterator[list[tuple[int, Prefix]]]:
-    """Group prefixes, with the destination of each, by everything but the owner that routes can depend on.
+    """Group prefixes, with the destination of each, by everything but the owner that routes can depend on."""
+    found: dict[object, list[tuple[int, Prefix]]] = defaultdict(list)
+    for device, prefix, trait in traits(graph, destinations):
+        found[trait].append((device, prefix))
+    yield from found.values()
+
+
+def traits(
+    graph: Graph, destinations: Mapping[int, tuple[Prefix, ...]]
+) -> Iterator[tuple[int, Prefix, Hashable]]:
+    """Yield every prefix with its destination and everything but the owner that routes can depend on.
 
     That is the owner's class, what it sends, how every policy with a condition on prefixes sees the prefix, and where
     the owner stands among the neighbors of each class. A prefix of several owners is on its own, and so is one whose
-    owner shares an AS number with another device.
+    owner shares an AS number with another device: its trait is the prefix.
     """
     conditions = tuple(_conditions(graph))
-    found: dict[object, list[tuple[int, Prefix]]] = defaultdict(list)
     for device, prefixes in destinations.items():
         stands = tuple(
             (number, tuple(bundle for bundle, _ in around.places[device]))
@@ -65,11 +74,10 @@ def kinds(graph: Graph, destinations: Mapping[int, tuple[Prefix, ...]]) -> Itera
         alone = any(len(graph.asn_owners[asn]) > 1 for asn in own)
         for prefix in prefixes:
             if alone or graph.owners[prefix] != (device,):
-                found[prefix].append((device, prefix))
+                yield device, prefix, prefix
                 continue
             seen = tuple(matches_prefix(term, lists, prefix) for term, lists in conditions)
-            found[graph.class_of[device], stands, seen, sent_by(graph, device, prefix)].append((device, prefix))
-    yield from found.values()
+            yield device, prefix, (graph.class_of[device], stands, seen, sent_by(graph, device, prefix))
 
 
 def _conditions(graph: Graph) -> Iterator[Condition]:
