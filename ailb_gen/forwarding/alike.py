@@ -54,9 +54,7 @@ def kinds(graph: Graph, destinations: Mapping[int, tuple[Prefix, ...]]) -> Itera
     yield from found.values()
 
 
-def traits(
-    graph: Graph, destinations: Mapping[int, tuple[Prefix, ...]]
-) -> Iterator[tuple[int, Prefix, Hashable]]:
+def traits(graph: Graph, destinations: Mapping[int, tuple[Prefix, ...]]) -> Iterator[tuple[int, Prefix, Hashable]]:
     """Yield every prefix with its destination and everything but the owner that routes can depend on.
 
     That is the owner's class, what it sends, how every policy with a condition on prefixes sees the prefix, and where

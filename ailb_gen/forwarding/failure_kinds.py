@@ -13,7 +13,7 @@ from ailb_gen.forwarding.baseline import Baseline
 from ailb_gen.forwarding.failures import SAME, Assessment, Failure, Impact, most_loaded
 from ailb_gen.forwarding.loads import Indices, Volumes
 from ailb_gen.forwarding.peaks import Peaks, Raised
-from ailb_gen.forwarding.twins import Exchanges, Twins
+from ailb_gen.forwarding.twins import Twins
 
 # A kind with fewer failures gains nothing: its representative and a sample are computed.
 LEAST = 3
@@ -48,7 +48,7 @@ class FailureKinds:
         if known is None:
             return None
         links, worst = (self.twins.back(row, exchanges) for row in (known.raised.links, known.worst))
-        impact = replace(known.impact, failure=failure, worst_link=int(worst.min()))
+        impact = replace(known.impact, failure=failure, worst_link=int(worst.min()) if len(worst) else 0)
         return Effect(impact, Raised(links, known.raised.loads, np.full(len(links), number)), worst)
 
 
@@ -93,7 +93,7 @@ def effect_of(baseline: Baseline, found: Assessed) -> Effect:
     """Return the effect of a computed failure."""
     peaks = Peaks(baseline.load)
     peaks.note(0, found.load)
-    return Effect(found.impact, peaks.raised(), most_loaded(found.load))
+    return Effect(found.impact, peaks.raised(), most_loaded(baseline, found.load))
 
 
 def difference(twins: Twins, first: Assessed, other: Assessed) -> str:
@@ -103,10 +103,6 @@ def difference(twins: Twins, first: Assessed, other: Assessed) -> str:
         return f"it is of the kind of {representative}, not of {first.impact.failure}"
     if (other.impact.moved, other.impact.lost, other.impact.strayed) != (first.impact.moved, (), ()):
         return f"{other.impact}, not {first.impact}"
-    return _other_loads(twins, first.load, other.load, exchanges)
-
-
-def _other_loads(twins: Twins, first: Volumes, other: Volumes, exchanges: Exchanges) -> str:
-    back = twins.back(np.arange(len(first)), exchanges)
-    far = np.abs(other[back] - first) > SAME * float(first.max(initial=0.0))
+    back = twins.back(np.arange(len(first.load)), exchanges)
+    far = np.abs(other.load[back] - first.load) > SAME * twins.highest
     return f"{int(far.sum())} links carry other loads" if far.any() else ""

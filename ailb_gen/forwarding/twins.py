@@ -32,7 +32,7 @@ class Twins:
     """The twins of a fabric: `first` is the first twin of every device, itself where it has none before it."""
 
     def __init__(self, baseline: Baseline) -> None:
-        self.graph, self.links = baseline.graph, baseline.links
+        self.graph, self.links, self.highest = baseline.graph, baseline.links, baseline.highest
         self.first = _first_twins(baseline)
         self._place: Indices = np.arange(self.links.count)
 
