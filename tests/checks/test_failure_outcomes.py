@@ -23,9 +23,7 @@ from tests.mutations.score import GOLDEN, golden
 from tests.mutations.tree import copy_with
 from tests.mutations.unchanged import reading_once
 
-CASES = [
-    (example, row) for example in (*BOTH, "brownfield", "mixed", "static") for row in KINDS if example in row.examples
-]
+LEAST_COMPARED = 1
 
 
 def outcomes(context: Context, monkeypatch: pytest.MonkeyPatch, kinds: bool) -> FailureOutcomes | None:
@@ -59,13 +57,18 @@ def damaged(example: str, row: Kind, folder: Path) -> Network | None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("example", "row"), CASES, ids=[f"{example} {row.name}" for example, row in CASES])
+@pytest.mark.parametrize("example", [*BOTH, "brownfield", "mixed", "static"])
 def test_damages_have_the_same_outcomes_both_ways(
-    example: str, row: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    network = damaged(example, row, tmp_path / "out")
-    if network is not None:
-        assert_same(Context(fabric_of(example), network), monkeypatch)
+    """Every kind of damage that the network shows, at one place each."""
+    whole, compared = network_of(GOLDEN / example), 0
+    for number, row in enumerate(row for row in KINDS if example in row.examples):
+        network = damaged(example, row, tmp_path / str(number))
+        if network is not None and network.switches != whole.switches:
+            assert_same(Context(fabric_of(example), network), monkeypatch)
+            compared += 1
+    assert compared >= LEAST_COMPARED
 
 
 @pytest.mark.parametrize("example", ["lab", "brownfield"])
