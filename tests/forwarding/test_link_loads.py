@@ -55,7 +55,7 @@ def test_names_go_with_the_sessions_of_the_arrays() -> None:
         Links(found),
         found.states.__getitem__,
         advertised(found),
-        all_to_all(rails_and_rates(network("lab"), found.graph.index), len(found.graph.names)),
+        all_to_all(rails_and_rates(network("lab"), found.graph.index)[0], len(found.graph.names)),
     )
     rows = by_link(found.graph, load)
     for number, session in enumerate(found.graph.sessions.up):
