@@ -35,7 +35,7 @@ T = TypeVar("T")
 LIMITS = {
     "jvd, everything": (1.1, None, None),
     "frontier, no failures": (30.0, 120.0, 6144),
-    "frontier, failures": (130.0, 180.0, 6144),
+    "frontier, failures": (30.0, 120.0, 1024),
 }
 NO_FAILURES, FAILURES = ("--checks", "!AILB5"), ("--checks", "AILB501,AILB502,AILB503")
 JVD_RUNS = 7

@@ -9,12 +9,13 @@ import pickle
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ailb_gen.forwarding.baseline import Baseline
+from ailb_gen.forwarding.failure_kinds import FailureKinds, failure_kinds
 from ailb_gen.forwarding.failures import Assessment, Failure, Impact
 from ailb_gen.forwarding.fib_changes import FibChanges, Row
 from ailb_gen.forwarding.link_loads import link_name
@@ -29,10 +30,14 @@ LEVEL = 6
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """The fabric without failures, and the switches whose changes are wanted; None: of none."""
+    """The fabric without failures, and the switches whose changes are wanted; None: of none.
+
+    `kinds` are outcomes that need not be computed again; None where all are.
+    """
 
     baseline: Baseline
     changes: FibChanges | None = None
+    kinds: FailureKinds | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +84,8 @@ def failure_outcomes(
         for a, b in sampled_pairs(len(up), PAIRS, seed)
     ]
     everything = single + pairs
+    if material.changes is None:
+        material = replace(material, kinds=failure_kinds(baseline, single, seed))
     chunks = [
         Chunk(start, everything[start : start + CHUNK], max(0, len(single) - start))
         for start in range(0, len(everything), CHUNK)
@@ -116,8 +123,8 @@ def packed(rows: Sequence[Row]) -> bytes:
 
 
 def _assessed(material: Material, chunks: Sequence[Chunk], executor: Executor | None) -> Iterator[Assessed]:
-    """Assess every failure, in order; chunks go to the executor if there is one."""
-    if executor is None or len(chunks) < 2:
+    """Assess every failure, in order; chunks go to the executor if there is one and enough to compute."""
+    if executor is None or _uncomputed(material, chunks) <= CHUNK:
         yield from (_assess_all(material, chunk) for chunk in chunks)
         return
     with TemporaryDirectory(prefix="ailb-gen-") as folder:
@@ -125,6 +132,13 @@ def _assessed(material: Material, chunks: Sequence[Chunk], executor: Executor | 
         path = Path(folder) / "baseline"
         path.write_bytes(pickle.dumps(material, pickle.HIGHEST_PROTOCOL))
         yield from executor.map(partial(assess_stored, path), chunks)
+
+
+def _uncomputed(material: Material, chunks: Iterable[Chunk]) -> int:
+    kinds = material.kinds
+    failures = (chunk.failures[: chunk.noted] for chunk in chunks)
+    known = sum(kinds is not None and kinds.knows(failure) for row in failures for failure in row)
+    return sum(len(chunk.failures) for chunk in chunks) - known
 
 
 def assess_stored(path: Path, chunk: Chunk) -> Assessed:
@@ -142,12 +156,18 @@ def _stored(path: Path) -> Material:
 
 
 def _assess_all(material: Material, chunk: Chunk) -> Assessed:
-    baseline, changes = material.baseline, material.changes
+    baseline, changes, kinds = material.baseline, material.changes, material.kinds
     peaks, verdicts, rows = Peaks(baseline.load), list[Impact](), list[Row]()
     for at, failure in enumerate(chunk.failures):
+        noted = at < chunk.noted
+        known = kinds.effect(failure, chunk.first + at) if noted and kinds is not None else None
+        if known is not None:
+            verdicts.append(known.impact)
+            peaks.merge(known.raised)
+            continue
         assessment = Assessment(baseline, failure)
         verdicts.append(assessment.run())
-        if at < chunk.noted:
+        if noted:
             peaks.note(chunk.first + at, assessment.load)
             if changes is not None:
                 rows.append(changes.of(assessment))

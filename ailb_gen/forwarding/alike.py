@@ -7,7 +7,7 @@ eight prefixes each has eight kinds of prefixes.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 
 import numpy as np
 
@@ -21,17 +21,26 @@ from ailb_gen.routing.rib import Routing
 from ailb_gen.routing.solve import State, sent_by
 
 Condition = tuple[Term, Lists]
+# Prefixes that are alike, each with its destination.
+Kind = list[tuple[int, Prefix]]
 
 
 def loads_alike(
-    routing: Routing, links: Links, destinations: Mapping[int, tuple[Prefix, ...]], matrix: Volumes
+    routing: Routing,
+    links: Links,
+    destinations: Mapping[int, tuple[Prefix, ...]],
+    matrix: Volumes,
+    groups: Iterable[Kind] | None = None,
+    seed: int = 1,
 ) -> tuple[Volumes, float]:
-    """Return what `loads` returns, computing the routes of one prefix of every kind.
+    """Return what `loads` returns, computing the routes of one prefix of every kind, and of another by the seed.
 
     A flow is split evenly over the prefixes of its destination. What is not certain to be alike is computed alone.
+    `groups` are the `kinds` of the destinations, where they are known. Raises AssertionError when the other prefix
+    of a kind loads other links.
     """
     graph, load, lost = routing.graph, np.zeros(links.count), 0.0
-    for kind in kinds(graph, destinations):
+    for kind in kinds(graph, destinations) if groups is None else groups:
         owners = np.array([owner for owner, _ in kind], dtype=np.int64)
         shares = np.array([len(destinations[int(owner)]) for owner in owners])
         demand: Volumes = matrix[:, owners] / shares
@@ -39,6 +48,7 @@ def loads_alike(
         if is_symmetric(graph, state, int(owners[0])):
             demand[owners, np.arange(len(owners))] = 0.0
             lost += _spread(links, state, owners, demand, load)
+            _compare(routing, links, kind, demand, seed % len(kind))
             continue
         for number, (_, prefix) in enumerate(kind):
             if demand[:, number].any():
@@ -46,15 +56,35 @@ def loads_alike(
     return load, lost
 
 
-def kinds(graph: Graph, destinations: Mapping[int, tuple[Prefix, ...]]) -> Iterator[list[tuple[int, Prefix]]]:
-    """Group prefixes, with the destination of each, by everything but the owner that routes can depend on.
+def _compare(routing: Routing, links: Links, kind: Kind, demand: Volumes, number: int) -> None:
+    """Compare the loads of one prefix of a kind with those by its own routes."""
+    found, expected, only = np.zeros(links.count), np.zeros(links.count), np.zeros_like(demand)
+    owner, prefix = kind[number]
+    only[:, number] = demand[:, number]
+    state = routing.state(kind[0][1])
+    missing = _spread(links, state, np.array([one for one, _ in kind], dtype=np.int64), only, found)
+    lost = spread(links, routing.state(prefix), demand[:, number], expected)
+    if not np.allclose(np.append(found, missing), np.append(expected, lost)):
+        name = routing.graph.names[owner]
+        raise AssertionError(f"prefixes that should be alike are not: {prefix} of {name} loads other links than others")
+
+
+def kinds(graph: Graph, destinations: Mapping[int, tuple[Prefix, ...]]) -> Iterator[Kind]:
+    """Group prefixes, with the destination of each, by everything but the owner that routes can depend on."""
+    found: dict[object, list[tuple[int, Prefix]]] = defaultdict(list)
+    for device, prefix, trait in traits(graph, destinations):
+        found[trait].append((device, prefix))
+    yield from found.values()
+
+
+def traits(graph: Graph, destinations: Mapping[int, tuple[Prefix, ...]]) -> Iterator[tuple[int, Prefix, Hashable]]:
+    """Yield every prefix with its destination and everything but the owner that routes can depend on.
 
     That is the owner's class, what it sends, how every policy with a condition on prefixes sees the prefix, and where
     the owner stands among the neighbors of each class. A prefix of several owners is on its own, and so is one whose
-    owner shares an AS number with another device.
+    owner shares an AS number with another device: its trait is the prefix.
     """
     conditions = tuple(_conditions(graph))
-    found: dict[object, list[tuple[int, Prefix]]] = defaultdict(list)
     for device, prefixes in destinations.items():
         stands = tuple(
             (number, tuple(bundle for bundle, _ in around.places[device]))
@@ -65,11 +95,10 @@ def kinds(graph: Graph, destinations: Mapping[int, tuple[Prefix, ...]]) -> Itera
         alone = any(len(graph.asn_owners[asn]) > 1 for asn in own)
         for prefix in prefixes:
             if alone or graph.owners[prefix] != (device,):
-                found[prefix].append((device, prefix))
+                yield device, prefix, prefix
                 continue
             seen = tuple(matches_prefix(term, lists, prefix) for term, lists in conditions)
-            found[graph.class_of[device], stands, seen, sent_by(graph, device, prefix)].append((device, prefix))
-    yield from found.values()
+            yield device, prefix, (graph.class_of[device], stands, seen, sent_by(graph, device, prefix))
 
 
 def _conditions(graph: Graph) -> Iterator[Condition]:

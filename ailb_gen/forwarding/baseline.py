@@ -43,6 +43,7 @@ class Baseline:
 
     def __init__(self, routing: Routing, destinations: Mapping[int, tuple[Prefix, ...]]) -> None:
         self.routing, self.graph, self.links = routing, routing.graph, Links(routing)
+        self.destinations = destinations
         self.prefixes = [prefix for row in destinations.values() for prefix in row]
         self.states = [routing.states[prefix] for prefix in self.prefixes]
         self.owner = np.array([device for device, row in destinations.items() for _ in row], dtype=np.int64)

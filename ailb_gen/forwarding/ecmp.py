@@ -94,9 +94,9 @@ class _Batch:
         self.counts = (matrix[sources][rows, targets] * pairs).astype(np.int64)
         self.first = np.searchsorted(rows, np.arange(len(sources)))
         self.uplinks = np.stack([links.of[device] for device in sources])
-        spines = np.stack([links.peers[device][0] for device in sources])
-        # By spine and destination.
-        self.cells = (spines[rows] * len(matrix) + targets[:, None]).ravel()
+        # By spine and destination: where each uplink of each source begins, and the destination of each flow.
+        self.spines = np.stack([links.peers[device][0] for device in sources]) * len(matrix)
+        self.rows, self.targets = rows, targets
         self.chances = np.full(self.uplinks.shape[1], 1.0 / self.uplinks.shape[1])
 
     def hash(self, random: np.random.Generator, load: Volumes, down: Volumes) -> None:
@@ -104,4 +104,7 @@ class _Batch:
         hashed = random.multinomial(self.counts, self.chances)
         drawn = hashed if self.each is None else hashed * self.each[:, None]
         load[self.uplinks] += np.add.reduceat(drawn, self.first, axis=0)
-        down += np.bincount(self.cells, drawn.ravel(), len(down))
+        # A flow has fewer queue pairs than there are uplinks: most of them carry none of it.
+        flows, uplinks = np.nonzero(drawn)
+        cells = self.spines[self.rows[flows], uplinks] + self.targets[flows]
+        down += np.bincount(cells, drawn[flows, uplinks], len(down))

@@ -16,10 +16,13 @@ import numpy as np
 from ailb_gen.addresses import Prefix
 from ailb_gen.forwarding.baseline import NOT_ONE, Baseline, Uses, Ways
 from ailb_gen.forwarding.delivery import outcome_at, outcomes, stranded
-from ailb_gen.forwarding.loads import Indices, spread
+from ailb_gen.forwarding.loads import Indices, Volumes, spread
 from ailb_gen.routing.fib import fib_entry, installed, members_of, node_of
 from ailb_gen.routing.rib import removed_positions
 from ailb_gen.routing.solve import Candidate, LocRib, Removed, State, select, solve
+
+# Sums of the same loads in another order differ by less, as a share of the highest without failures.
+SAME = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,11 @@ class Impact:
 def assess(baseline: Baseline, failure: Failure) -> Impact:
     """Compute what a failure changes, against the fabric without failures."""
     return Assessment(baseline, failure).run()
+
+
+def most_loaded(baseline: Baseline, load: Volumes) -> Indices:
+    """Return the links (directions) that carry the most, in order; another order of summing makes no difference."""
+    return np.flatnonzero(load >= load.max(initial=0.0) - SAME * baseline.highest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +134,7 @@ class Assessment:
                 self._move(node, old, new, row[moved[row]])
         for number in sorted(fully):
             self._solve(number)
-        worst = int(self.load.argmax()) if len(self.load) else 0
+        worst = int(most_loaded(baseline, self.load)[0]) if len(self.load) else 0
         ratio = float(self.load[worst]) / baseline.highest if baseline.highest else 0.0
         return Impact(self.failure, self.moved, tuple(self.lost), tuple(self.strayed), ratio, worst)
 

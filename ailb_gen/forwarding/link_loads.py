@@ -7,7 +7,7 @@ import numpy as np
 from ailb_gen.addresses import Prefix
 from ailb_gen.forwarding.alike import loads_alike
 from ailb_gen.forwarding.loads import Links, Volumes
-from ailb_gen.forwarding.patterns import PATTERNS, rails, rates
+from ailb_gen.forwarding.patterns import PATTERNS, rails_and_rates
 from ailb_gen.routing.graph import Graph
 from ailb_gen.routing.rib import Routing
 
@@ -45,8 +45,8 @@ def loads_of(
     (indices), `dead` devices. Links that carry no session have no load and no entry.
     """
     graph, links, destinations = routing.graph, Links(routing), advertised(routing)
-    seated = rails(graph.network, graph.index), len(graph.names), rates(graph.network, graph.index)
-    matrix = PATTERNS[pattern](*seated)
+    rows, speeds = rails_and_rates(graph.network, graph.index)
+    matrix = PATTERNS[pattern](rows, len(graph.names), speeds)
     before, _ = loads_alike(routing, links, destinations, matrix)
     highest = float(before.max(initial=0.0)) or 1.0
     if not failed and not dead:

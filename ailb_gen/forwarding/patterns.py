@@ -16,19 +16,17 @@ Rates = list[list[float]]
 LINE_RATE: Rates = []
 
 
-def rails(network: Network, index: Mapping[str, int]) -> Rails:
-    """Return, for every rail, the leaf of every GPU server's NIC, servers in the order of their first leaf and name.
+def rails_and_rates(network: Network, index: Mapping[str, int]) -> tuple[Rails, Rates]:
+    """Return, for every rail, the leaf and the rate of every GPU server's NIC; servers by their first leaf and name.
 
-    `index` are the switches that are known; a NIC on another one takes no part.
+    `index` are the switches that are known; a NIC on another one takes no part. A rate is the speed of the NIC over
+    that of the slowest one; 1 where a speed is not known.
     """
-    return [[index[end.device] for end in row] for row in _ends(network, index)]
-
-
-def rates(network: Network, index: Mapping[str, int]) -> Rates:
-    """Return the speed of every NIC in `rails` over that of the slowest one; 1 where a speed is not known."""
-    speeds = [[network.attachment_bps.get(end) for end in row] for row in _ends(network, index)]
+    ends = _ends(network, index)
+    speeds = [[network.attachment_bps.get(end) for end in row] for row in ends]
     lowest = min((speed for row in speeds for speed in row if speed), default=1)
-    return [[(speed or lowest) / lowest for speed in row] for row in speeds]
+    rates = [[(speed or lowest) / lowest for speed in row] for row in speeds]
+    return [[index[end.device] for end in row] for row in ends], rates
 
 
 def _ends(network: Network, index: Mapping[str, int]) -> list[list[End]]:

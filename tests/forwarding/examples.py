@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +13,7 @@ from ailb_gen.addresses import Prefix, address_value
 from ailb_gen.network.fabric import Network
 from ailb_gen.routing.graph import Graph
 from ailb_gen.routing.rib import Routing
-from tests.checks.trees import GOLDEN, network_of
+from tests.checks.trees import GOLDEN, network_of, rendered
 
 if TYPE_CHECKING:
     from ailb_gen.forwarding.loads import Volumes
@@ -28,6 +30,13 @@ def address(text: str) -> int:
 @cache
 def network(name: str) -> Network:
     return network_of(GOLDEN / name)
+
+
+@cache
+def generated(text: str) -> Network:
+    """The network of a fabric file given as text."""
+    with TemporaryDirectory() as folder:
+        return network_of(rendered(text, Path(folder))[1])
 
 
 @cache

@@ -62,6 +62,15 @@ def test_random_fabrics(case: Case) -> None:
     compare(graph, failed)
 
 
+def test_a_kind_that_is_none_is_an_error() -> None:
+    """Prefixes of different colors, taken for one kind."""
+    found = Routing(example("lab"))
+    wanted = advertised(found)
+    mixed = [[(device, row[device % 2]) for device, row in wanted.items()]]
+    with pytest.raises(AssertionError, match=r"should be alike are not: .* loads other links"):
+        loads_alike(found, Links(found), wanted, all_pairs(found), mixed)
+
+
 def test_traffic_of_one_pattern_arrives_as_before() -> None:
     found = Routing(example("lab"))
     matrix = all_pairs(found)

@@ -12,7 +12,7 @@ import pytest
 from ailb_gen.forwarding import ecmp
 from ailb_gen.forwarding.ecmp import monte_carlo
 from ailb_gen.forwarding.loads import Links
-from ailb_gen.forwarding.patterns import all_to_all, rails, ring
+from ailb_gen.forwarding.patterns import all_to_all, rails_and_rates, ring
 from tests.forwarding.examples import advertised, routing
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def test_many_flows_even_out() -> None:
 def test_parallel_links_down_share_evenly() -> None:
     """With two links between leaf and spine the way down is chosen for a spine, not for a link: less uneven."""
     graph = routing("jvd-8-uplinks").graph
-    matrix = ring(rails(graph.network, graph.index), len(graph.names))
+    matrix = ring(rails_and_rates(graph.network, graph.index)[0], len(graph.names))
     found = monte_carlo(Links(routing("jvd-8-uplinks")), matrix, 8, seed=5)
     assert found is not None
     assert 1 < found.down < found.up
@@ -101,7 +101,7 @@ def test_nothing_crosses_a_spine() -> None:
 def test_large_fabrics_are_drawn_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
     """12 flows over 4 uplinks fit 2 times into 100; once is drawn even if it does not fit."""
     graph = routing("lab").graph
-    matrix = all_to_all(rails(graph.network, graph.index), len(graph.names))
+    matrix = all_to_all(rails_and_rates(graph.network, graph.index)[0], len(graph.names))
     assert int((matrix > 0).sum()) == 12
     for work, draws in ((100, 2), (1, 1)):
         monkeypatch.setattr(ecmp, "WORK", work)

@@ -6,7 +6,7 @@ import pytest
 
 from ailb_gen.forwarding.link_loads import advertised, by_link, loads_of
 from ailb_gen.forwarding.loads import Links, loads
-from ailb_gen.forwarding.patterns import PATTERNS, all_to_all, rails
+from ailb_gen.forwarding.patterns import PATTERNS, all_to_all, rails_and_rates
 from tests.forwarding.examples import advertised as expected
 from tests.forwarding.examples import network, routing
 
@@ -55,7 +55,7 @@ def test_names_go_with_the_sessions_of_the_arrays() -> None:
         Links(found),
         found.states.__getitem__,
         advertised(found),
-        all_to_all(rails(network("lab"), found.graph.index), len(found.graph.names)),
+        all_to_all(rails_and_rates(network("lab"), found.graph.index)[0], len(found.graph.names)),
     )
     rows = by_link(found.graph, load)
     for number, session in enumerate(found.graph.sessions.up):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from ailb_gen.forwarding.loads import Links, by_device, loads, spread
-from ailb_gen.forwarding.patterns import all_to_all, permutation, rails, ring
+from ailb_gen.forwarding.patterns import all_to_all, permutation, rails_and_rates, ring
 from ailb_gen.routing.fib import held
 from ailb_gen.routing.rib import Routing
 from tests.forwarding.examples import LAB_LEAVES, advertised, all_pairs, by_name, routing
@@ -115,7 +115,7 @@ def test_collectives_load_a_clean_fabric_evenly(name: str, pattern: Callable[[Ra
     """The promise of RLB: with one queue pair per color, max/mean is 1.000 in each direction of each tier."""
     found = routing(name)
     graph = found.graph
-    matrix = pattern(rails(graph.network, graph.index), len(graph.names))
+    matrix = pattern(rails_and_rates(graph.network, graph.index)[0], len(graph.names))
     load, lost = loads(Links(found), found.states.__getitem__, advertised(found), matrix)
     assert lost == 0
     assert load.sum() == pytest.approx(2 * matrix.sum())

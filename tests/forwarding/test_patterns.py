@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ailb_gen.forwarding.patterns import all_to_all, permutation, rails, rates, ring, shifted
+from ailb_gen.forwarding.patterns import all_to_all, permutation, rails_and_rates, ring, shifted
 from ailb_gen.network.fabric import End, Network
 from ailb_gen.network.rails import natural
 from tests.forwarding.examples import routing
@@ -27,23 +27,23 @@ def test_rails_of_the_reference_fabric() -> None:
     """8 rails; h100-01 and -02 are on the leaves of stripe 1, -03 and -04 on those of stripe 2."""
     graph = routing("jvd").graph
     expected = [[graph.index[f"stripe{stripe}-leaf{rail}"] for stripe in (1, 1, 2, 2)] for rail in range(1, 9)]
-    assert rails(graph.network, graph.index) == expected
+    assert rails_and_rates(graph.network, graph.index)[0] == expected
 
 
 def test_numbers_in_names_are_numbers() -> None:
     """gpu2 is before gpu10, and so is server 2; the order of the cables does not matter."""
     names = [(f"s{server}", f"gpu{nic}", f"leaf{nic}") for server in (10, 2) for nic in (10, 2, 1)]
     index = {"leaf1": 1, "leaf2": 2, "leaf10": 0}
-    assert rails(attached(*names), index) == [[1, 1], [2, 2], [0, 0]]
+    assert rails_and_rates(attached(*names), index)[0] == [[1, 1], [2, 2], [0, 0]]
     apart = [("s10", "gpu0", "leaf1"), ("s2", "gpu0", "leaf10"), ("s1", "gpu0", "leaf2")]
-    assert rails(attached(*apart), index) == [[0, 1, 2]]
+    assert rails_and_rates(attached(*apart), index)[0] == [[0, 1, 2]]
 
 
 def test_what_is_cabled_to_no_known_switch_is_left_out() -> None:
     """The others keep their rails: gpu1 is not on the first one because gpu0's leaf is not known."""
     names = [("a", "gpu0", "gone"), ("a", "gpu1", "leaf2"), ("b", "gpu0", "leaf1"), ("b", "gpu1", "leaf2")]
-    assert rails(attached(*names, ("c", "gpu0", "gone")), {"leaf1": 0, "leaf2": 1}) == [[0], [1, 1]]
-    assert rails(attached(), {}) == []
+    assert rails_and_rates(attached(*names, ("c", "gpu0", "gone")), {"leaf1": 0, "leaf2": 1})[0] == [[0], [1, 1]]
+    assert rails_and_rates(attached(), {})[0] == []
 
 
 def test_a_ring() -> None:
@@ -75,12 +75,12 @@ def test_speeds_over_the_slowest() -> None:
     network = attached(("a", "gpu0", "leaf1"), ("b", "gpu0", "leaf2"), ("c", "gpu0", "leaf3"))
     ends = {server: end for (server, _), end in network.attachments.items()}
     known = replace(network, attachment_bps={ends["a"]: 400 * 10**9, ends["b"]: 800 * 10**9})
-    assert rates(known, {"leaf1": 0, "leaf2": 1, "leaf3": 2}) == [[1.0, 2.0, 1.0]]
+    assert rails_and_rates(known, {"leaf1": 0, "leaf2": 1, "leaf3": 2})[1] == [[1.0, 2.0, 1.0]]
 
 
 def test_the_reference_fabric_keeps_nothing_to_itself_in_a_permutation() -> None:
     graph = routing("jvd").graph
-    rows = rails(graph.network, graph.index)
+    rows = rails_and_rates(graph.network, graph.index)[0]
     assert permutation(rows, len(graph.names)).sum() == 4 * 8
     # Half of the ring's steps stay on their leaf: 01→02 and 03→04.
     assert ring(rows, len(graph.names)).sum() == 2 * 8

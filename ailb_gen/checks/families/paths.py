@@ -16,10 +16,11 @@ from ailb_gen.checks.families.colors import devices_of_leaves
 from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place
+from ailb_gen.forwarding.alike import kinds, loads_alike
 from ailb_gen.forwarding.delivery import VALLEY_FREE_HOPS, Outcome, outcome_at, outcomes, stranded
 from ailb_gen.forwarding.ecmp import monte_carlo
-from ailb_gen.forwarding.loads import Links, Volumes, by_device, loads
-from ailb_gen.forwarding.patterns import all_to_all, permutation, rails, rates, ring
+from ailb_gen.forwarding.loads import Links, Volumes, by_device
+from ailb_gen.forwarding.patterns import all_to_all, permutation, rails_and_rates, ring
 from ailb_gen.network.model import speed_text
 from ailb_gen.routing.fib import fib_entry, members_of, nodes_of
 from ailb_gen.routing.graph import Graph
@@ -152,8 +153,8 @@ def _check_balance(context: Context, findings: Findings) -> None:
     """Compare loads with the even share; the figures show what ECMP hashing would give, by the seed."""
     advance = context.steps.begin("balance", 2 * len(PATTERNS))
     graph, links = context.routing.graph, Links(context.routing)
-    rows, leaves = rails(context.network, graph.index), context.destinations
-    speeds = rates(context.network, graph.index)
+    (rows, speeds), leaves = rails_and_rates(context.network, graph.index), context.destinations
+    groups = list(kinds(graph, leaves))
     even = all(speed == 1 for row in speeds for speed in row)
     findings.look(BALANCED, len(leaves) * len(PATTERNS))
     for name, pattern in PATTERNS:
@@ -161,7 +162,7 @@ def _check_balance(context: Context, findings: Findings) -> None:
         if not matrix.any():
             findings.figure(BALANCED, name, "no traffic crosses a spine")
             continue
-        load, lost = loads(links, context.routing.states.__getitem__, leaves, matrix)
+        load, lost = loads_alike(context.routing, links, leaves, matrix, groups, context.seed)
         advance(1)
         worst = _worst(links, leaves, load)
         _add_uneven(context, name, worst, matrix, findings)
