@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from ailb_gen.junos import must
 from ailb_gen.junos.instance import Instance
+from ailb_gen.junos.check import words_of
 from ailb_gen.junos.must import Scope, Unevaluable, compile_must, evaluate, parse_path
 from ailb_gen.junos.reader import read
 from tests.junos.models import outcome_of, said, schema
@@ -29,7 +30,7 @@ def scope(value: str | None = None, leaf: bool = False) -> Scope:
     interfaces = _below(top, "interfaces")
     entry = Instance(interfaces.definition.bare[0], interfaces.node.children["et-0/0/0"], interfaces, ("et-0/0/0",))
     unit = Instance(entry.definition.words["unit"], entry.node.children["unit"].children["0"], entry, ("0",))
-    return Scope(root, {}, unit, value, leaf, {})
+    return Scope(root, {}, unit, value, leaf, {}, words_of(root))
 
 
 def _below(instance: Instance, word: str) -> Instance:
