@@ -68,7 +68,7 @@ class CurlyReader:
         self.comments: list[str] = []
         self.last: Node | None = None
 
-    def read(self, offset: int, number: int) -> Node:  # noqa: PLR0912 - a call for every line would take half the time
+    def read(self, offset: int, number: int) -> Node:  # noqa: PLR0912, PLR0915 - calls would take half the time
         """Read everything behind an offset, which is where the line `number` starts. Raises JunosSyntaxError."""
         stack, oneliner = self.stack, DIVIDED
         # The last character of a line is looked at below.
@@ -107,12 +107,9 @@ class CurlyReader:
                                 node = children[word]
                             else:
                                 children[word] = node = Node(word, number)
-                        if node.flags:
-                            if node.flags & ENDS:
-                                again(block, words)
-                            node.flags |= ENDS
-                        else:
-                            node.flags = ENDS
+                        if node.flags & ENDS:
+                            again(block, words)
+                        node.flags |= ENDS
                         continue
                 elif end == "}" and len(words) == 1 and stack:
                     block = stack.pop()[0]

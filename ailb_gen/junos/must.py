@@ -66,8 +66,8 @@ class Scope:
 
     `instance` is the list entry or container that it stands at, or that the leaf with `value` stands in. `extra` holds,
     by the id of a node, what belongs below it and was written further on in the same line. `counts` keeps what
-    was counted for other constraints of the same tree, `words` are all of it. With `known` a path that can never be written is false, else
-    None: not known.
+    was counted for other constraints of the same tree, `words` are all words of that tree. With `known` a path that can
+    never be written is false, else None: not known.
     """
 
     root: Node
