@@ -8,9 +8,8 @@ from functools import cache
 
 from ailb_gen.junos import check_result as kinds
 from ailb_gen.junos.check_result import CheckResult, Unevaluated, Violation
-from ailb_gen.junos.grammar import is_wildcard
 from ailb_gen.junos.instance import Instance
-from ailb_gen.junos.must import NodePath, Scope, Unevaluable, compile_must, evaluate, parse_path
+from ailb_gen.junos.must import NodePath, Scope, Unevaluable, compile_must, evaluate, fixed_words, parse_path
 from ailb_gen.junos.schema import Definition, Schema
 from ailb_gen.junos.tree import Node
 from ailb_gen.junos.walk import Walk
@@ -56,7 +55,7 @@ def _evaluate(walk: Walk, root: Node) -> tuple[int, list[Unevaluated]]:
         evaluated += len(musts) - len(left)
         if not left and musts:
             continue
-        scope = Scope(root, walk.extra, instance, value, leaf, counts)
+        scope = Scope(root, walk.extra, instance, value, leaf, counts, words)
         failed = []
         for expression, message in left:
             try:
@@ -109,9 +108,9 @@ def _fixed_words(text: str) -> tuple[frozenset[str], ...]:
         # They are true of a path that does not exist.
         return ()
     try:
-        steps = [parse_path("", path).steps for _, path in paths]
-        holds = compile_must(_PATH.sub(_NONE, text))(Scope(Node(""), {}, None, None, False, {}, known=True))
+        fixed = tuple(fixed_words(parse_path("", path)) for _, path in paths)
+        nothing = Scope(Node(""), {}, None, None, False, {}, frozenset(), known=True)
+        holds = compile_must(_PATH.sub(_NONE, text))(nothing)
     except Unevaluable:
         return ()
-    fixed = tuple(frozenset(word for word in one if "$" not in word and not is_wildcard(word)) for one in steps)
     return fixed if holds and all(fixed) else ()

@@ -25,8 +25,10 @@ from ailb_gen.junos.tokens import (
     walk,
     wrong,
 )
-from ailb_gen.junos.tree import DELETE, ENDS, REPLACE, Node
+from ailb_gen.junos.tree import DELETE, ENDS, QUOTED, REPLACE, Node
 
+# With several words behind these, or behind tags, a line is more than a path of words.
+DIVIDED = ONELINER_WORDS | TAGS.keys()
 UNOPENED, UNCLOSED = "'}' without '{'", "'{' is never closed"
 
 
@@ -66,9 +68,9 @@ class CurlyReader:
         self.comments: list[str] = []
         self.last: Node | None = None
 
-    def read(self, offset: int, number: int) -> Node:  # noqa: PLR0912 - a call for every line would take half the time
+    def read(self, offset: int, number: int) -> Node:  # noqa: PLR0912, PLR0915 - calls would take half the time
         """Read everything behind an offset, which is where the line `number` starts. Raises JunosSyntaxError."""
-        stack, oneliner = self.stack, ONELINER_WORDS | TAGS.keys()
+        stack, oneliner = self.stack, DIVIDED
         # The last character of a line is looked at below.
         marks = marked(self.text, SPECIAL).replace(b"\0\n", b"\n\n") + b"\n\0"
         mark = marks.find(0, offset)
@@ -100,10 +102,11 @@ class CurlyReader:
                         words[-1] = end[:-1]
                         node = block
                         for word in words:
-                            child = node.children.get(word)
-                            if child is None:
-                                child = node.children[word] = Node(word, number)
-                            node = child
+                            children = node.children
+                            if word in children:
+                                node = children[word]
+                            else:
+                                children[word] = node = Node(word, number)
                         if node.flags & ENDS:
                             again(block, words)
                         node.flags |= ENDS
@@ -111,6 +114,9 @@ class CurlyReader:
                 elif end == "}" and len(words) == 1 and stack:
                     block = stack.pop()[0]
                     continue
+            elif line[-2:] == '";' and marks.find(0, mark + 1) == offset - 3 and self.string(block, line, number):
+                mark = marks.find(0, offset)
+                continue
             self.block = block
             offset, more = self.tokens(start, number)
             block = self.block
@@ -121,6 +127,20 @@ class CurlyReader:
                 mark = marks.find(0, offset)
         self.finish()
         return self.root
+
+    def string(self, block: Node, line: str, number: int) -> bool:
+        """Add a statement whose only string is its last word; False for one that needs a closer look."""
+        head, _, last = line[:-2].partition(' "')
+        words = head.split()
+        if not (words and last) or "\\" in last or line_fault(line, 0):
+            return False
+        if words[0][-1] == ":" or (len(words) > 1 and not DIVIDED.isdisjoint(words)):
+            return False
+        node = walk(block, words, number)
+        if last in node.children:
+            return False
+        node.children[last] = Node(last, number, ENDS | QUOTED)
+        return True
 
     def tokens(self, offset: int, number: int) -> tuple[int, int]:
         """Read tokens up to the end of a line at which no statement is open.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ailb_gen.junos.schema import CHOICE_IDENT, CHOICE_VALUE, Definition
 from ailb_gen.junos.statements import LIST, NOKEYWORD, PLAIN
 from ailb_gen.junos.tree import Node
@@ -51,8 +49,3 @@ def _own_words(instance: Instance) -> tuple[str, ...]:
 def key_is_named(key: Definition) -> bool:
     """Return whether a key's name is written in front of it (`drop-profile-map loss-priority any protocol any`)."""
     return not key.flags & (NOKEYWORD | PLAIN) and key.name not in {CHOICE_IDENT, CHOICE_VALUE}
-
-
-def written_keys(keys: Sequence[Definition]) -> Sequence[Definition]:
-    """Return the keys of a list as text has them: the key that chooses is followed by its value, or by further keys."""
-    return (keys[0], *keys[2:]) if len(keys) > 2 and keys[1].name == CHOICE_VALUE else keys

@@ -20,6 +20,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
@@ -65,8 +66,8 @@ class Scope:
 
     `instance` is the list entry or container that it stands at, or that the leaf with `value` stands in. `extra` holds,
     by the id of a node, what belongs below it and was written further on in the same line. `counts` keeps what
-    was counted for other constraints of the same tree. With `known` a path that can never be written is false, else
-    None: not known.
+    was counted for other constraints of the same tree, `words` are all words of that tree. With `known` a path that can
+    never be written is false, else None: not known.
     """
 
     root: Node
@@ -75,6 +76,7 @@ class Scope:
     value: str | None
     leaf: bool
     counts: dict[NodePath, dict[str, int]]
+    words: AbstractSet[str]
     known: bool = False
 
 
@@ -182,7 +184,14 @@ def _path_test(path: NodePath) -> Callable[[Scope], bool | None]:
     number = _number_of_all if _is_countable(path) else _number
     if path.quantifier == "unique":
         return lambda scope: number(path, scope, 2) < 2
-    return lambda scope: True if number(path, scope, 1) else _absent(path, scope)
+    # Most paths are of what a configuration nowhere has. Those with variables may have no answer: they are followed.
+    words = frozenset() if any("$" in step for step in path.steps) else fixed_words(path)
+    return lambda scope: True if words <= scope.words and number(path, scope, 1) else _absent(path, scope)
+
+
+def fixed_words(path: NodePath) -> frozenset[str]:
+    """Return the words of a path that have to be written as they are for the path to exist."""
+    return frozenset(step for step in path.steps if "$" not in step and not is_wildcard(step))
 
 
 def _absent(path: NodePath, scope: Scope) -> bool | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 
@@ -45,6 +46,10 @@ _PLAIN_BARE = {
 }
 # Leaves that are called like the statement around them are its value: `dynamic-profile` of `dynamic-profile`.
 _PLAIN_VALUES = ("", "-name", "-value", "-choice", "-path")
+
+
+# So many words with their verdicts are kept for each type: those that most switches of a fabric have.
+WORDS = 4096
 
 
 class Definition:
@@ -121,9 +126,14 @@ class Definition:
         """The keys of a list, in their order."""
         return (self._opened or self._expand())[2]
 
+    @property
+    def written_keys(self) -> tuple[Definition, ...]:
+        """The keys as text has them: the key that chooses is followed by its value, or by further keys."""
+        return (self._opened or self._expand())[3]
+
     def _expand(self) -> Opened:
         if self.kind not in {CONTAINER, LIST}:
-            self._opened = {}, (), ()
+            self._opened = {}, (), (), ()
             return self._opened
         below = [Definition(self._schema, raw, cases) for raw, cases in self._schema.spread(self._raw[4], ())]
         names = self._raw[5] if self.kind == LIST else []
@@ -133,7 +143,8 @@ class Definition:
         words = {one.name: one for one in rest if not one.flags & NOKEYWORD}
         bare = [one for one in rest if one.flags & NOKEYWORD or (one.flags & PLAIN and self._is_silent(one))]
         # Those that take any word come last.
-        self._opened = words, tuple(sorted(bare, key=lambda one: one.takes_any)), keys
+        written = (keys[0], *keys[2:]) if len(keys) > 2 and keys[1].name == CHOICE_VALUE else keys
+        self._opened = words, tuple(sorted(bare, key=lambda one: one.takes_any)), keys, written
         return self._opened
 
     def _is_silent(self, below: Definition) -> bool:
@@ -149,8 +160,8 @@ class Definition:
         return first.check is None
 
 
-# What is below a statement: by the word that is written, without a name, and the keys of a list.
-Opened = tuple[dict[str, Definition], tuple[Definition, ...], tuple[Definition, ...]]
+# What is below a statement: by the word that is written, without a name, and the keys of a list, all and as written.
+Opened = tuple[dict[str, Definition], tuple[Definition, ...], tuple[Definition, ...], tuple[Definition, ...]]
 
 
 class Schema:
@@ -202,7 +213,8 @@ class Schema:
         """Return the function of a type; equal types share one."""
         key = repr(made)
         if key not in self._checks:
-            self._checks[key] = compile_type(made, self.unreadable.setdefault)
+            check = compile_type(made, self.unreadable.setdefault)
+            self._checks[key] = lru_cache(WORDS)(check) if check is not None else None
         return self._checks[key]
 
 

@@ -215,7 +215,7 @@ def note(node: Node, comments: list[str]) -> None:
     node.comment += comments
 
 
-def walk(node: Node, words: Words, line: int) -> Node:
+def walk(node: Node, words: Sequence[str | list[str]], line: int) -> Node:
     """Go down from a node along words, adding what is missing; return the last node."""
     for token in words:
         if isinstance(token, list):

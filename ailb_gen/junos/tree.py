@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ailb_gen.junos.grammar import one_line
+from ailb_gen.junos.grammar import ONELINER_WORDS, one_line
 
 # Flags of a node.
 ENDS = 1  # a statement ends here: in curly text, `;` or `{` stood behind this word
@@ -41,11 +41,12 @@ class Node:
 
     def get(self, *words: str) -> Node | None:
         """Return the node at a path below this one, or None."""
-        node: Node | None = self
+        node = self
         for word in words:
-            if node is None:
+            child = node.children.get(word)
+            if child is None:
                 return None
-            node = node.children.get(word)
+            node = child
         return node
 
     def has(self, *words: str) -> bool:
@@ -67,6 +68,8 @@ class Node:
         node = self.get(*words)
         if node is None:
             return None
+        if node.word not in ONELINER_WORDS:
+            return next(reversed(node.children), None)
         line = one_line((self.word, *words)[-2] if words else "", node.word)
         attributes = line[2] if line is not None and line[1] else ()
         return next((word for word in reversed(node.children) if word not in attributes), None)

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from ailb_gen.junos import check_result as kinds
 from ailb_gen.junos.check_result import Violation
 from ailb_gen.junos.grammar import HIERARCHIES, WITH_VALUE, is_wildcard
-from ailb_gen.junos.instance import Instance, key_is_named, written_keys
+from ailb_gen.junos.instance import Instance, key_is_named
 from ailb_gen.junos.schema import CHOICE_IDENT, CHOICE_VALUE, Definition
 from ailb_gen.junos.statements import CONTAINER, LEAF, LIST, ONE_LINE, PLAIN, PRESENCE
 from ailb_gen.junos.tokens import LIKE_TAG, TAG_HINT
@@ -50,10 +50,16 @@ class Walk:
         self._stack = stack
         while stack:
             instance, node, follows = stack.pop()
-            for child in node.children.values():
-                self.words += 1
-                if follows:
+            self.words += len(node.children)
+            if follows:
+                for child in node.children.values():
                     self._follow(instance, child)
+                continue
+            known = instance.definition.words
+            for word, child in node.children.items():
+                definition = known.get(word)
+                if definition is not None:
+                    self._take(instance, definition, child)
                 else:
                     self._statement(instance, child)
 
@@ -213,13 +219,15 @@ class Walk:
             self._fault(kinds.MISSING, instance, node, f"{node.word!r} needs {_named(definition)}")
         elif len(entries) > 1:
             self._several(instance, definition, entries)
+        self.words += len(entries)
+        keys = definition.written_keys
+        walk_key = self._key if not keys or key_is_named(keys[0]) else self._key_value
         for entry in entries:
-            self.words += 1
-            self._key(instance, definition, entry, ())
+            walk_key(instance, definition, entry, ())
 
     def _key(self, instance: Instance, definition: Definition, node: Node, done: tuple[str, ...]) -> None:
         """Walk one key of a list entry, then those behind it or the entry; `done` are the keys in front of it."""
-        keys = written_keys(definition.keys)
+        keys = definition.written_keys
         if len(done) >= len(keys):
             self._unknown(instance, node)
             return
@@ -234,7 +242,7 @@ class Walk:
 
     def _key_value(self, instance: Instance, definition: Definition, node: Node, done: tuple[str, ...]) -> None:
         word = node.word
-        keys = written_keys(definition.keys)
+        keys = definition.written_keys
         key = keys[len(done)]
         wrong = _misfit(instance, definition, key, word)
         if wrong is not None and not (self.in_groups and is_wildcard(word)):
@@ -251,7 +259,7 @@ class Walk:
 
     def _incomplete(self, instance: Instance, definition: Definition, node: Node, done: tuple[str, ...]) -> None:
         """Report what is missing of an entry whose keys `done` are there."""
-        key = written_keys(definition.keys)[len(done)]
+        key = definition.written_keys[len(done)]
         one_of = key.check("") if key.name == CHOICE_IDENT and key.check is not None else None
         what = one_of.message.removeprefix("'' is not ") if one_of is not None else repr(key.name)
         if key.name == CHOICE_VALUE:
@@ -264,7 +272,8 @@ class Walk:
         if definition.musts:
             self.musts.append((entry, definition.musts, key[-1], node, False, ()))
         for one, word in zip(definition.keys, key, strict=False):
-            self._ask(entry, one, node, word, ())
+            if one.musts or one.enum_musts:
+                self._ask(entry, one, node, word, ())
         if definition.name == "groups" and instance.parent is None:
             self.groups.append(entry)
         elif node.children:

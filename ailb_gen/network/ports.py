@@ -49,9 +49,20 @@ def sorted_out(
     entries: Iterable[Node], parse: Callable[[str], T | None]
 ) -> tuple[list[tuple[Node, T]], tuple[tuple[str, int], ...]]:
     """Return the entries that `parse` takes, with what it makes of them, and the others as text with their lines."""
-    parsed = [(entry, parse(entry.word)) for entry in entries]
-    good = [(entry, value) for entry, value in parsed if value is not None]
-    return good, tuple((entry.word, entry.line) for entry, value in parsed if value is None)
+    good: list[tuple[Node, T]] = []
+    bad: list[tuple[str, int]] = []
+    for entry in entries:
+        value = parse(entry.word)
+        if value is None:
+            bad.append((entry.word, entry.line))
+        else:
+            good.append((entry, value))
+    return good, tuple(bad)
+
+
+def located(entries: Iterable[Node]) -> tuple[tuple[str, int], ...]:
+    """Return the words of entries with their lines."""
+    return tuple([(entry.word, entry.line) for entry in entries])
 
 
 def ports(root: Node, read: Callable[[Node], Port]) -> dict[str, Port]:
@@ -68,17 +79,18 @@ def ports(root: Node, read: Callable[[Node], Port]) -> dict[str, Port]:
 
 def port(node: Node) -> Port:
     """Read one of the `interfaces`."""
-    description, mtu, native = node.get("description"), node.get("mtu"), node.get("native-vlan-id")
+    description, mtu, native = map(node.children.get, ("description", "mtu", "native-vlan-id"))
+    ethernet = [below for word in ETHERNET if (below := node.children.get(word)) is not None]
     return Port(
         name=node.word,
-        description=node.value("description") or "",
+        description=(description.value() or "") if description is not None else "",
         mtu=number(mtu),
         native_vlan=number(native),
         speed_bps=read_speed(node.value("speed")),
-        sub_ports=number(node.get("number-of-sub-ports")),
-        disabled=node.has("disable"),
-        units=tuple(_unit(node.word, unit) for unit in node.each("unit")),
-        ethernet=tuple(sorted(pair for word in ETHERNET for pair in statements(node.get(word)))),
+        sub_ports=number(node.children.get("number-of-sub-ports")),
+        disabled="disable" in node.children,
+        units=tuple([_unit(node.word, unit) for unit in node.each("unit")]),
+        ethernet=tuple(sorted(pair for below in ethernet for pair in statements(below))) if ethernet else (),
         line=node.line,
         description_line=line(description),
         mtu_line=line(mtu),
@@ -87,21 +99,21 @@ def port(node: Node) -> Port:
 
 
 def _unit(port: str, node: Node) -> Unit:
-    families = node.get("family") or NOTHING
-    inet6, switching = families.get("inet6"), families.get("ethernet-switching") or NOTHING
-    good, bad = sorted_out(families.each("inet6", "address"), interface_value)
+    families = node.children.get("family", NOTHING)
+    inet6, switching = families.children.get("inet6"), families.children.get("ethernet-switching", NOTHING)
+    good, bad = sorted_out((inet6 or NOTHING).each("address"), interface_value)
     return Unit(
         name=f"{port}.{node.word}",
         inet6=inet6 is not None,
-        inet6_mtu=number(families.get("inet6", "mtu")),
-        addresses=tuple(Address(*value, entry.line) for entry, value in good),
+        inet6_mtu=number((inet6 or NOTHING).children.get("mtu")),
+        addresses=tuple([Address(*value, entry.line) for entry, value in good]),
         bad_addresses=bad,
-        inet_addresses=tuple((entry.word, entry.line) for entry in families.each("inet", "address")),
+        inet_addresses=located(families.each("inet", "address")),
         switching=switching is not NOTHING,
         mode=switching.value("interface-mode"),
-        vlans=tuple((entry.word, entry.line) for entry in switching.each("vlan", "members")),
-        disabled=node.has("disable"),
-        others=tuple((entry.word, entry.line) for entry in families if entry.word not in FAMILIES),
+        vlans=located(switching.each("vlan", "members")),
+        disabled="disable" in node.children,
+        others=located(entry for entry in families if entry.word not in FAMILIES),
         line=node.line,
     )
 

@@ -3,9 +3,12 @@
 import gc
 import random
 import shutil
+import sys
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from types import FrameType
 
 import pytest
 from hypothesis import given, settings
@@ -14,12 +17,12 @@ from hypothesis import strategies as st
 from ailb_gen.checks.catalogue import BY_ID
 from ailb_gen.checks.model import Finding, Run, RunOptions
 from ailb_gen.checks.progress import CALLED, STEPS, WEIGHTS, RunProgress
-from ailb_gen.checks.run import _schema, examine, run
+from ailb_gen.checks.run import NEED_ROUTES, _schema, examine, run
 from ailb_gen.errors import UsageError
 from ailb_gen.intent.load import Intent, load
 from tests.checks.trees import GOLDEN, rendered, shown
 from tests.checks.variants import VARIANTS
-from tests.conftest import EXAMPLES, SMALL, examples, need_shared
+from tests.conftest import EXAMPLES, ROOT, SMALL, examples, need_shared
 from tests.mutations.kind import BOTH
 from tests.mutations.score import YANG
 from tests.mutations.tree import Changes, Entry, Folder, Link, copy_with, read_tree
@@ -266,3 +269,33 @@ def test_broken_files_end_in_findings_with_the_commit_check(tmp_path: Path) -> N
         done = run(lab(), folder, RunOptions(ALL, yang, executor="serial"))
         assert found_in(done)
         assert not [result for result in done.results if result.skipped and result.check.id.startswith("AILB9")]
+
+
+def calls(folder: Path, stripes: int) -> Counter[str]:
+    """Count the calls that every function makes in a run without routes, with so many stripes and static neighbors."""
+    folder.mkdir()
+    text = TINY.replace("stripes: 2", f"stripes: {stripes}") + "bgp: {neighbors: static}\n"
+    intent, root = rendered(text, folder)
+    without_routes = frozenset(name for name in ALL if BY_ID[name].family not in NEED_ROUTES)
+    made = Counter[str]()
+
+    def counted(frame: FrameType, event: str, _argument: object) -> None:
+        caller = frame.f_back if event == "call" else frame
+        if caller is not None and "call" in event:
+            made[f"{caller.f_code.co_filename}:{caller.f_code.co_name}"] += 1
+
+    sys.setprofile(counted)
+    try:
+        validated(intent, root, without_routes)
+    finally:
+        sys.setprofile(None)
+    return made
+
+
+def test_the_work_on_files_and_sessions_grows_with_the_switches_and_no_faster(tmp_path: Path) -> None:
+    """What walks the whole network for every switch, or for every group, makes sixteen times as many calls."""
+    calls(tmp_path / "first", 2)  # what is compiled and remembered once
+    few, many = calls(tmp_path / "few", 5), calls(tmp_path / "many", 20)
+    ours = {name: count for name, count in many.items() if str(ROOT / "ailb_gen") in name}
+    assert len(ours) > 100
+    assert {name: (few[name], count) for name, count in ours.items() if count > 4.5 * few[name] + 100} == {}

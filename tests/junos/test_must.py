@@ -1,13 +1,16 @@
 import re
+from collections.abc import Iterable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ailb_gen.junos import must
+from ailb_gen.junos.check import words_of
 from ailb_gen.junos.instance import Instance
-from ailb_gen.junos.must import Scope, Unevaluable, compile_must, evaluate, parse_path
+from ailb_gen.junos.must import NodePath, Scope, Unevaluable, compile_must, evaluate, parse_path
 from ailb_gen.junos.reader import read
+from ailb_gen.junos.tree import Node
 from tests.junos.models import outcome_of, said, schema
 
 TEXT = """
@@ -29,7 +32,7 @@ def scope(value: str | None = None, leaf: bool = False) -> Scope:
     interfaces = _below(top, "interfaces")
     entry = Instance(interfaces.definition.bare[0], interfaces.node.children["et-0/0/0"], interfaces, ("et-0/0/0",))
     unit = Instance(entry.definition.words["unit"], entry.node.children["unit"].children["0"], entry, ("0",))
-    return Scope(root, {}, unit, value, leaf, {})
+    return Scope(root, {}, unit, value, leaf, {}, words_of(root))
 
 
 def _below(instance: Instance, word: str) -> Instance:
@@ -220,3 +223,20 @@ def test_real_constraints(good: str, statement: str, bad: str) -> None:
     assert (kind, where) == ("must", statement)
     assert message
     assert outcome_of(bad).evaluated
+
+
+def test_a_path_with_a_word_that_nothing_has_is_not_followed(monkeypatch: pytest.MonkeyPatch) -> None:
+    followed: list[NodePath] = []
+
+    def noted(path: NodePath, at: Scope) -> Iterable[Node]:
+        followed.append(path)
+        return matches(path, at)
+
+    matches = must._matches
+    monkeypatch.setattr(must, "_matches", noted)
+    there = scope()
+    assert evaluate('(!(".. vpls") && (!("vlans v9") && "vlans v2"))', there)
+    assert [path.steps for path in followed] == [("vlans", "v2")]
+    # A variable may have no value: that is told although nothing has the other words.
+    with pytest.raises(Unevaluable):
+        evaluate('("nowhere $$")', there)

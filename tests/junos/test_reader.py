@@ -34,6 +34,37 @@ def test_however_statements_are_grouped_they_share_nodes() -> None:
     assert paths("system { a; } b; system { c; }") == [("system", "a"), ("system", "c"), ("b",)]
 
 
+STATEMENTS = st.lists(
+    st.sampled_from(["a", "b", "a:", "file", "size", "hold-time", "inactive:", "é"]), min_size=1, max_size=4
+)
+STRINGS = st.text("xy;{}[]#/*:( \\", max_size=4)
+
+
+def outcome(text: str) -> object:
+    """Return every field of the tree of a text, or where and why it is refused."""
+    try:
+        root = read_curly(text)
+    except JunosSyntaxError as error:
+        return error.line, error.reason
+    return [(found.word, found.line, found.flags, found.comment, *found.children) for found in root.below()]
+
+
+@given(st.lists(st.tuples(STATEMENTS, STRINGS), max_size=6))
+@example([(["a"], "x"), (["a"], "y"), (["a"], "x")])
+@example([(["file"], "x"), (["file", "a", "size"], "y")])
+@example([(["inactive:", "a"], "x"), (["a", "b:"], "x")])
+def test_a_string_at_the_end_of_a_line_is_read_as_its_tokens_are(statements: list[tuple[list[str], str]]) -> None:
+    """A blank in front of the semicolon, and the reader of tokens takes the line."""
+    lines = [f'{" ".join(words)} "{string}"' for words, string in statements]
+    assert outcome("".join(f"{line};\n" for line in lines)) == outcome("".join(f"{line} ;\n" for line in lines))
+
+
+@pytest.mark.parametrize("prompt", ["user@host> show", "-", "+"])
+def test_a_line_of_a_terminal_is_refused_before_a_string(prompt: str) -> None:
+    with pytest.raises(JunosSyntaxError, match="save `show configuration"):
+        read_curly(f'a;\n{prompt} "x";\n')
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -13,7 +13,8 @@ from ailb_gen.junos import cache, yang, yang_files
 from ailb_gen.junos.check import check
 from ailb_gen.junos.reader import read
 from ailb_gen.junos.schema import Schema, load_schema
-from ailb_gen.junos.values import canonical, compile_type, posix
+from ailb_gen.junos.statements import Json
+from ailb_gen.junos.values import Wrong, canonical, compile_type, posix
 from ailb_gen.junos.yang_files import asked_directory, model_directory, model_files
 from tests.conftest import need_shared
 from tests.junos.models import schema
@@ -311,3 +312,23 @@ def test_every_pattern_of_the_models_compiles() -> None:
 def test_one_address_has_one_form() -> None:
     assert canonical("fc00::1/64") == canonical("FC00:0:0::1/64") != canonical("fc00::1/65")
     assert canonical("x") == "x"
+
+
+def test_a_word_is_judged_once_for_all_leaves_of_a_type(monkeypatch: pytest.MonkeyPatch) -> None:
+    judged: list[str] = []
+
+    def compiled(made: Json, unreadable: Callable[[str, str], object]) -> Callable[[str], Wrong | None]:
+        def fits(word: str) -> Wrong | None:
+            judged.append(word)
+            check = compile_type(made, unreadable)
+            return check(word) if check is not None else None
+
+        return fits
+
+    monkeypatch.setattr("ailb_gen.junos.schema.compile_type", compiled)
+    found = Schema([[]], "")
+    for word in ("7", "70", "7", "70"):
+        fits = found.type_check(["uint8", "1 .. 9"])
+        assert fits is not None
+        assert (fits(word) is None) == (word == "7")
+    assert judged == ["7", "70"]
