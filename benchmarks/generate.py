@@ -14,6 +14,7 @@ from pathlib import Path
 
 import jinja2
 
+from ailb_gen.layout import HOST_PROGRAM
 from benchmarks.measure import ROOT, Cost, best, cost
 
 LARGE = """\
@@ -34,9 +35,10 @@ LIMITS = {"jvd": (0.6, None), "large": (4.0, None), "frontier": (12.0, 1024), "h
 
 
 def distinct_texts(tree: Path) -> list[str]:
-    """Return every distinct text of a tree."""
-    texts = {path.read_text(encoding="utf-8") for path in tree.rglob("*") if path.is_file() and not path.is_symlink()}
-    return sorted(texts)
+    """Return every distinct text of a tree; the program of the servers is none, but an archive."""
+    paths = (path for path in tree.rglob("*") if path.is_file() and not path.is_symlink())
+    found = {path.read_bytes() for path in paths if path.name != Path(HOST_PROGRAM).name}
+    return sorted(text.decode() for text in found)
 
 
 def lower_bound(tree: Path) -> float:
