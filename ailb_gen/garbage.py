@@ -12,7 +12,7 @@ MANY = 200_000
 
 @contextmanager
 def no_garbage_collection() -> Iterator[None]:
-    """Hold the collector off; afterwards it is as it was before, and counts what was made as old: few of it is garbage."""
+    """Hold the collector off; afterwards it is as it was before, and takes what was made for old, not for garbage."""
     was = gc.isenabled()
     gc.disable()
     try:
