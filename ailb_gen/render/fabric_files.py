@@ -17,20 +17,12 @@ from ailb_gen.version import NAME_AND_VERSION
 CABLING_COLUMNS = ("a_device", "a_port", "b_device", "b_port", "speed", "kind", "color", "rail")
 
 
-class _FlatRows(list[dict[str, str]]):
-    """At least one mapping of texts to texts, all with the same keys: encoded at once."""
-
-
 def _json(body: dict[str, Any]) -> bytes:
     """Write a document with one line per entry of its lists and mappings: diffs stay readable, and C does the work."""
     encode = json.JSONEncoder(ensure_ascii=False).encode
     parts = []
     for key, value in body.items():
-        if isinstance(value, _FlatRows):
-            # No text has a key behind a brace: its quotes are escaped, and behind its end comes no letter.
-            first = f'{{"{next(iter(value[0]))}": '
-            rows, marks = [f"  {encode(value)[1:-1]}".replace(f"}}, {first}", f"}},\n  {first}")], "[]"
-        elif isinstance(value, list):
+        if isinstance(value, list):
             rows, marks = [f"  {encode(row)}" for row in value], "[]"
         elif isinstance(value, dict):
             rows, marks = [f"  {encode(name)}: {encode(row)}" for name, row in value.items()], "{}"
@@ -79,7 +71,7 @@ def topology(design: Design) -> bytes:
             "pool": design.pool,
             "colors": [{"name": c.name, "community": c.community, "backup": c.backup or None} for c in design.colors],
             "devices": [*map(_switch, design.switches), *map(_server, design.servers)],
-            "links": _FlatRows(
+            "links": [
                 {
                     "leaf": link.leaf,
                     "leaf_port": link.leaf_interface,
@@ -89,7 +81,7 @@ def topology(design: Design) -> bytes:
                     "speed": f"{link.speed_gbps}g",
                 }
                 for link in design.links
-            ),
+            ],
         }
     )
 

@@ -1,5 +1,6 @@
 """Texts that switches share are those that the templates make of each."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -9,7 +10,23 @@ from ailb_gen.design.model import Design, DesignSwitch
 from ailb_gen.intent.load import load
 from ailb_gen.render.alike import MARK, SharedTexts
 from ailb_gen.render.artifacts import Renderer, RenderOptions, render
-from tests.conftest import EXAMPLES, SMALL, design_of
+from tests.conftest import EXAMPLES, ROOT, SMALL, design_of
+
+# What the templates read of a switch: places in a shared text, and what those that share it have in common.
+PLACES = (
+    "device.name device.asn device.router_id device.loopback device.management.address device.management.gateway "
+    "device.vlan.id device.vlan.name device.vlan.description prefix.text prefix.gateway port.description"
+)
+COMMON = (
+    "device.role device.platform device.maximum_ecmp device.port_types device.extra_config device.as_lists "
+    "device.management device.management.interface device.vlan device.prefixes device.interfaces device.fabric_ports "
+    "device.groups prefix.color.name prefix.color.backup port.kind port.interface port.sub_ports port.speed port.mtu "
+    "port.disabled group.name group.color group.color.name group.neighbor group.as_list group.interfaces group.ports"
+)
+# Switches with addresses of links share nothing.
+STATIC = (
+    "port.addresses port.addresses.own port.addresses.peer port.addresses.peer_asn port.color.name device.fabric_ports"
+)
 
 
 def texts(design: Design) -> tuple[list[str], list[str], int]:
@@ -32,6 +49,15 @@ def texts(design: Design) -> tuple[list[str], list[str], int]:
 def test_examples_have_the_texts_that_the_templates_make(example: str) -> None:
     shared, single, _ = texts(build(load(EXAMPLES / example / "fabric.yaml"))[0])
     assert shared == single
+
+
+def test_whatever_the_templates_read_is_a_place_or_in_common() -> None:
+    found = {
+        word
+        for path in (ROOT / "templates" / "junos").iterdir()
+        for word in re.findall(r"\b(?:device|port|prefix|group)\.[a-z_.]*[a-z_]", path.read_text(encoding="utf-8"))
+    }
+    assert found == {*PLACES.split(), *COMMON.split(), *STATIC.split()}, "see `values` and `shape` in render/alike.py"
 
 
 def test_rendering_is_counted_by_shape_and_not_by_switch() -> None:
