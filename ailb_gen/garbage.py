@@ -12,16 +12,13 @@ MANY = 200_000
 
 @contextmanager
 def no_garbage_collection() -> Iterator[None]:
-    """Hold the collector off; afterwards it is as it was before, and takes what was made for old, not for garbage."""
+    """Hold the collector off; afterwards it is as it was before."""
     was = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if was:
-            if not gc.get_freeze_count():
-                gc.freeze()
-                gc.unfreeze()
             gc.enable()
 
 
