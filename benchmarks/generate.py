@@ -10,11 +10,14 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import jinja2
 
+from ailb_gen.layout import HOST_PROGRAM
 from benchmarks.measure import ROOT, Cost, best, cost
+from benchmarks.sizes import LARGER, fabric_text
 
 LARGE = """\
 name: large
@@ -30,13 +33,15 @@ host_ports: {first_port: 32}
 """
 GROWTH = LARGE.replace("name: large", "name: growth").replace("servers: {count: 34,", "servers: {count: 8,")
 ROUNDS = 8
+GROWN = 1.2
 LIMITS = {"jvd": (0.6, None), "large": (4.0, None), "frontier": (12.0, 1024), "help": (0.2, None)}
 
 
 def distinct_texts(tree: Path) -> list[str]:
-    """Return every distinct text of a tree."""
-    texts = {path.read_text(encoding="utf-8") for path in tree.rglob("*") if path.is_file() and not path.is_symlink()}
-    return sorted(texts)
+    """Return every distinct text of a tree; the program of the servers is none, but an archive."""
+    paths = (path for path in tree.rglob("*") if path.is_file() and not path.is_symlink())
+    found = {path.read_bytes() for path in paths if path.name != Path(HOST_PROGRAM).name}
+    return sorted(text.decode() for text in found)
 
 
 def lower_bound(tree: Path) -> float:
@@ -91,6 +96,29 @@ def growth(folder: Path) -> None:
     print(f"  an additional leaf at 512 against one at 128: {ratio:.2f} (linear within 20 %: {kept})")
 
 
+def larger(folder: Path) -> None:
+    """Print the cost of fabrics up to 5,000 switches, by port in use: both ends of links, and ports to servers."""
+    print("larger fabrics, 576 to 5,000 switches:")
+    rows: list[tuple[int, Cost]] = []
+    for size, (stripes, rails, spines) in LARGER.items():
+        fabric, tree = folder / f"larger{size}.yaml", folder / f"larger{size}"
+        fabric.write_text(fabric_text(size), encoding="utf-8")
+        row, ports = cost("generate", str(fabric), "-o", str(tree)), stripes * rails * (2 * spines + 64)
+        shutil.rmtree(tree)
+        rows.append((ports, row))
+        links = stripes * rails * spines
+        print(f"  {size:5,} switches, {links:7,} links: {row.cpu_s:5.1f} CPU s, {row.memory_mib:5,.0f} MiB")
+    each = [
+        ((more.cpu_s - row.cpu_s) / (many - few) * 1e6, (more.memory_mib - row.memory_mib) / (many - few) * 1024)
+        for (few, row), (many, more) in pairwise(rows)
+    ]
+    for cpu, memory in each:
+        print(f"  {cpu:.1f} us and {memory:.2f} KiB for every port more")
+    grown, more = (last / first for first, last in zip(*each, strict=True))
+    kept = "kept" if max(grown, more) <= GROWN else "NOT KEPT"
+    print(f"  the last ports cost {grown:.2f} times the first, and {more:.2f} times the memory (<= {GROWN}: {kept})")
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -120,6 +148,7 @@ def measure(folder: Path) -> None:
         f"{'unchanged':10} {again.cpu_s:7.2f} {again.memory_mib:8.0f} {'':8} {'':6}  frontier again: nothing is written"
     )
     memory = Path("/dev/shm")
+    larger(folder)
     print(f"growth, written to {'memory' if memory.is_dir() else 'disk'}:")
     with tempfile.TemporaryDirectory(prefix="ailb-bench-", dir=memory if memory.is_dir() else folder) as name:
         growth(Path(name))

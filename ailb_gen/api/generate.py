@@ -53,7 +53,7 @@ class Generation:
 
     def diff(self) -> str:
         """Return unified diffs of what would change. Raises UsageError if it has been written."""
-        from ailb_gen.render.compare import diff
+        from ailb_gen.render.tree_diff import diff
 
         if self.written:
             raise UsageError("the files were written, so no difference is left; call generate with write=False")

@@ -1,5 +1,6 @@
 """The command line: one module per verb, imported when its verb runs."""
 
+import gc
 import os
 import signal
 import sys
@@ -125,6 +126,8 @@ def main() -> None:
     if left and (by_signal or any(one.name.startswith(DEVICES) for one in left)):
         # What a signal has left to compute is not waited for, also where the run ended in order; `sys.exit` would.
         _leave(code)
+    # What a large fabric has left ends with the process: the collector would only walk over it.
+    gc.freeze()
     sys.exit(code)
 
 

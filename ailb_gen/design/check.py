@@ -131,11 +131,18 @@ def check_ports(
 ) -> None:
     """Note ports that are used twice, ports split in two ways, and overrides of ports that nothing uses."""
     laid_out = PORT_CODES.isdisjoint(problem.code for problem in problems.found)
+    # Switches that are laid out alike have the same uses.
+    sound: set[tuple[int, ...]] = set()
     for name, uses in claimed.items():
-        if len({use.physical for use, *_ in uses}) < len(uses):
+        alike = tuple([id(use) for use, *_ in uses])
+        if alike not in sound:
+            before = len(problems.found)
             _check_device_ports(slots[name], uses, problems)
-        used = {use.interface for use, *_ in uses} | set(spare[name])
-        for interface in slots[name].device.ports if laid_out else ():
+            if len(problems.found) == before:
+                sound.add(alike)
+        named = slots[name].device.ports if laid_out else ()
+        used = {use.interface for use, *_ in uses} | set(spare[name]) if named else ()
+        for interface in named:
             if interface not in used:
                 path = problems.where(slots[name].own, "ports", interface)
                 problems.error("unused-port", path, f"{name} uses no port {interface}")

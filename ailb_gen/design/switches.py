@@ -3,6 +3,8 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from operator import attrgetter
 
 from ailb_gen.addresses import address_text
 from ailb_gen.design.inventory import Slot
@@ -32,6 +34,7 @@ ECMP_STEPS = (16, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 
 DEFAULT_ECMP = 16
 NO_OVERRIDE = PortOverride()
 SPARE = "spare"
+INTERFACE = attrgetter("interface")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,28 @@ def _port(slot: Slot, use: PortUse, parts: SwitchParts, default: str) -> tuple[s
     )
 
 
+def _fabric_ports(slot: Slot, parts: SwitchParts) -> tuple[FabricPort, ...]:
+    """Return the ends of the links on a switch, in the order of the wires."""
+    is_leaf = slot.role == "leaf"
+    if not (slot.device.ports or parts.drained or parts.links):
+        # Of the hundred thousand links of a large fabric, nearly all have nothing of their own.
+        mtu = parts.settings.port_mtu
+        return tuple(
+            [
+                FabricPort(port, f"facing_{spine}:{far}", mtu, wire.leaf_use.statement, False, color, spine, far)
+                for wire in parts.wires
+                for _, port, spine, far, color, _ in (wire.link,)
+            ]
+            if is_leaf
+            else [
+                FabricPort(port, f"facing_{leaf}:{far}", mtu, wire.spine_use.statement, False, color, leaf, far)
+                for wire in parts.wires
+                for leaf, far, _, port, color, _ in (wire.link,)
+            ]
+        )
+    return tuple(_fabric_port(slot, wire, parts) for wire in parts.wires)
+
+
 def _fabric_port(slot: Slot, wire: Wire, parts: SwitchParts) -> FabricPort:
     link = wire.link
     if slot.role == "leaf":
@@ -97,6 +122,32 @@ def _fabric_port(slot: Slot, wire: Wire, parts: SwitchParts) -> FabricPort:
         ends = (address_text(own), address_text(own + 1))
         addresses = LinkAddresses(*ends, spine_asn) if slot.role == "leaf" else LinkAddresses(*ends[::-1], leaf_asn)
     return FabricPort(*port, link.color, peer, peer_interface, addresses)
+
+
+def _host_ports(slot: Slot, parts: SwitchParts) -> list[HostPort]:
+    """Return the ports to servers."""
+    if not (slot.device.ports or parts.drained):
+        mtu = parts.settings.port_mtu
+        return [
+            HostPort(use.interface, f"to.{server}:{nic}", mtu, use.statement, False, server, nic, use.speed_gbps)
+            for _, use, server, nic, _ in parts.hosts
+        ]
+    return [
+        HostPort(*_port(slot, row.use, parts, f"to.{row.server}:{row.nic}"), row.server, row.nic, row.use.speed_gbps)
+        for row in parts.hosts
+    ]
+
+
+@lru_cache(1024)
+def _order(names: tuple[str, ...]) -> tuple[int, ...]:
+    """Return how to sort ports of these names; switches of a platform that are cabled alike have the same."""
+    return tuple(sorted(range(len(names)), key=lambda number: sort_key(names[number])))
+
+
+@lru_cache(1024)
+def _types(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the types of ports, such as `et`."""
+    return tuple(sorted({name[:2] for name in names}))
 
 
 def _groups(
@@ -123,15 +174,13 @@ def _groups(
 def build_switch(slot: Slot, parts: SwitchParts) -> DesignSwitch:
     """Put a leaf or a spine together."""
     is_leaf = slot.role == "leaf"
-    fabric_ports = tuple(_fabric_port(slot, wire, parts) for wire in parts.wires)
+    fabric_ports = _fabric_ports(slot, parts)
     uses = [wire.leaf_use if is_leaf else wire.spine_use for wire in parts.wires]
     split = breakouts([*uses, *(row.use for row in parts.hosts)])
-    host_ports = [
-        HostPort(*_port(slot, row.use, parts, f"to.{row.server}:{row.nic}"), row.server, row.nic, row.use.speed_gbps)
-        for row in parts.hosts
-    ]
+    host_ports = _host_ports(slot, parts)
     spare = [SparePort(name, slot.device.ports.get(name, NO_OVERRIDE).description or SPARE) for name in parts.spare]
-    rows: list[Breakout | FabricPort | HostPort | SparePort] = [*split, *fabric_ports, *host_ports, *spare]
+    used: list[Breakout | FabricPort | HostPort] = [*split, *fabric_ports, *host_ports]
+    rows, names = [*used, *spare], tuple(map(INTERFACE, used))
     groups = _groups(fabric_ports, "spines" if is_leaf else "leaves", parts.bgp, parts.as_lists)
     used_lists = {group.as_list for group in groups}
     links = Counter(wire.link.leaf for wire in parts.wires)
@@ -151,9 +200,9 @@ def build_switch(slot: Slot, parts: SwitchParts) -> DesignSwitch:
         management=management,
         vlan=parts.vlan,
         prefixes=parts.prefixes,
-        interfaces=tuple(sorted(rows, key=lambda row: sort_key(row.interface))),
+        interfaces=tuple([rows[number] for number in _order((*names, *parts.spare))]),
         fabric_ports=fabric_ports,
-        port_types=tuple(sorted({row.interface[:2] for row in rows if row.kind != "spare"})),
+        port_types=_types(names),
         groups=groups,
         as_lists=tuple(row for row in dict.fromkeys(parts.as_lists.values()) if row.name in used_lists),
         maximum_ecmp=maximum_ecmp(max(links.values(), default=0)),

@@ -34,6 +34,7 @@ from ailb_gen.layout import (
     switch_file,
 )
 from ailb_gen.render import budget
+from ailb_gen.render.alike import SharedTexts
 from ailb_gen.render.environment import Templates
 
 
@@ -97,19 +98,24 @@ class RenderOptions:
 
 
 class Renderer:
-    """Renders devices one by one; a profile that servers share is rendered once."""
+    """Renders devices one by one; what devices share is rendered once."""
 
-    __slots__ = ("design", "options", "profiles", "templates")
+    __slots__ = ("design", "options", "profiles", "switch_text", "templates")
 
     def __init__(self, design: Design, options: RenderOptions) -> None:
         self.design, self.options = design, options
         self.templates = Templates(options.templates)
         self.profiles: set[str] = set()
+        # Templates of a user may decide by any name or number.
+        self.switch_text = self._switch_text if options.templates else SharedTexts(self._switch_text).text
+
+    def _switch_text(self, device: DesignSwitch) -> str:
+        values: dict[str, object] = {"design": self.design, "device": device, "settings": device.device_settings}
+        return self.templates.render(f"junos/{device.role}.conf.j2", device.name, values)
 
     def switch(self, device: DesignSwitch) -> tuple[str, Artifact]:
         """Return path and file of a switch. Raises TemplateError."""
-        values: dict[str, object] = {"design": self.design, "device": device, "settings": device.device_settings}
-        text = self.templates.render(f"junos/{device.role}.conf.j2", device.name, values)
+        text = self.switch_text(device)
         if self.options.format == "set":
             return switch_file(device.name, ".set"), Artifact(to_set(text, device.name).encode())
         if self.options.templates is not None:

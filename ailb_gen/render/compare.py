@@ -1,14 +1,11 @@
 """Compare a rendered tree with the files on disk."""
 
-import difflib
 import os
 import stat
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from ailb_gen.errors import OutputError
-from ailb_gen.redact.files import redact_file
 from ailb_gen.render.artifacts import LINK, Artifact, Tree
 
 
@@ -63,6 +60,8 @@ def compare(out: Path, tree: Tree, stale: set[str]) -> Changes:
     """Compare the tree with `out`; `stale` are paths that are to go. Raises OutputError for unreadable files."""
     new, changed, unchanged = [], [], 0
     root = str(out)
+    if not os.path.lexists(root):
+        return Changes(tuple(sorted(tree)), (), (), 0)
     gone = {path for path in stale if os.path.lexists(f"{root}/{path}")}
     # A folder that was a link so far: the files behind it are those of another folder.
     unlinked = {path for path in gone if os.path.islink(f"{root}/{path}")}
@@ -80,26 +79,3 @@ def compare(out: Path, tree: Tree, stale: set[str]) -> Changes:
         else:
             changed.append(path)
     return Changes(tuple(sorted(new)), tuple(sorted(changed)), tuple(sorted(gone)), unchanged)
-
-
-def _old(path: Path) -> bytes:
-    return f"link to {os.readlink(path)}\n".encode() if path.is_symlink() else path.read_bytes()
-
-
-def _new(artifact: Artifact) -> bytes:
-    return b"link to " + artifact.content + b"\n" if artifact.mode == LINK else artifact.content
-
-
-def _lines(content: bytes) -> list[str]:
-    return content.decode("utf-8", "replace").splitlines(keepends=True)
-
-
-def diff(out: Path, tree: Tree, changes: Changes) -> Iterator[str]:
-    """Yield unified diffs of everything that changes, old tree against new, a file at a time; secrets are replaced."""
-    for path in sorted((*changes.new, *changes.changed, *changes.deleted)):
-        old = b"" if path in changes.new else _old(out / path)
-        new = _new(tree[path]) if path in tree else b""
-        old_name, new_name = f"a/{path}" if old else "/dev/null", f"b/{path}" if new else "/dev/null"
-        lines = difflib.unified_diff(_lines(old), _lines(new), old_name, new_name)
-        shown = "".join(one if one.endswith("\n") else f"{one}\n\\ No newline at end of file\n" for one in lines)
-        yield redact_file(path, shown)

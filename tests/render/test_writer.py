@@ -12,8 +12,9 @@ from ailb_gen.design.model import Design
 from ailb_gen.errors import OutputError
 from ailb_gen.render import writer
 from ailb_gen.render.artifacts import RenderOptions
-from ailb_gen.render.compare import Changes, diff
+from ailb_gen.render.compare import Changes
 from ailb_gen.render.generate import Rendering, rendering, write_rendering
+from ailb_gen.render.tree_diff import diff
 from tests.conftest import ROOT, SMALL, design_of
 from tests.render.test_golden import snapshot
 
