@@ -125,7 +125,14 @@ class _BothSides:
 
         with self.progress(title, STEPS) as advance:
             return examine(
-                intent, artifacts, self.asked.options, advance, advance.step, self.asked.foreign, known or {}, other
+                intent,
+                artifacts,
+                self.asked.options,
+                advance,
+                advance.step,
+                self.asked.foreign,
+                known or {},
+                other=other,
             )
 
     def _switches(self, artifacts: Path, roles: dict[str, str]) -> tuple[list[ChangedSwitch], dict[str, str]]:

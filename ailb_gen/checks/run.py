@@ -84,6 +84,7 @@ def examine(
     step: Callable[[str], None] = lambda name: None,
     foreign: Sequence[ForeignCheck] = (),
     known: Known = NONE_KNOWN,
+    *,
     other: Context | None = None,
 ) -> tuple[Run, Context]:
     """Check the files below `root` against the intent; return the run and what was examined.

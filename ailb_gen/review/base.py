@@ -182,6 +182,6 @@ def _objects(top: Path, names: Sequence[str]) -> Iterator[tuple[str, str, bytes]
                 yield identity, kind, data[at : at + int(size)]
                 at += int(size) + 1
             case [_, size]:
-                # A link that leads nowhere, or out of the commit.
+                # A link without a target, or with one outside of the commit.
                 yield "", "", b""
                 at += int(size) + 1

@@ -136,7 +136,7 @@ def test_artifacts_that_are_a_link_to_another_folder(tmp_path: Path) -> None:
 
 
 def test_files_that_the_fabric_file_names_are_there(tmp_path: Path) -> None:
-    """Names that git cannot look up, and those that lead out or nowhere, are errors of the fabric file."""
+    """Names that git cannot look up, and those of no file of the commit, are errors of the fabric file."""
     (tmp_path / "common").mkdir()
     (tmp_path / "common/near.csv").write_text("near")
     (tmp_path / "link.csv").symlink_to("common/near.csv")
