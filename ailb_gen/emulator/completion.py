@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ailb_gen.emulator.load_config import ACTIONS
-from ailb_gen.junos.instance import key_is_named, written_keys
+from ailb_gen.junos.instance import key_is_named
 from ailb_gen.junos.schema import Definition
 from ailb_gen.junos.statements import CONTAINER, LIST
 from ailb_gen.junos.tree import Node
@@ -55,9 +55,9 @@ def _statements(known: Definition, path: Sequence[str]) -> list[str]:
             definition = next((bare for bare in known.bare if bare.kind == LIST), None)
             if definition is None:
                 return []
-            keys = list(written_keys(definition.keys))[1:]
+            keys = list(definition.written_keys)[1:]
         elif definition.kind == LIST:
-            keys = list(written_keys(definition.keys))
+            keys = list(definition.written_keys)
         if definition.kind in (CONTAINER, LIST):
             known = definition
         else:

@@ -14,7 +14,7 @@ from lxml import etree
 from ailb_gen.emulator.messages import RpcRefusedError, refusal
 from ailb_gen.emulator.outline import SOURCE
 from ailb_gen.junos.block_layout import lay_out
-from ailb_gen.junos.instance import key_is_named, written_keys
+from ailb_gen.junos.instance import key_is_named
 from ailb_gen.junos.schema import CHOICE_IDENT, CHOICE_VALUE, Definition
 from ailb_gen.junos.statements import CONTAINER, LEAF, LEAF_LIST, LIST
 from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, PROTECT, REPLACE, Node
@@ -93,7 +93,7 @@ def _text(node: Node, definition: Definition, made: etree._Element, flags: int, 
 
 def _entry(node: Node, definition: Definition, made: etree._Element, at: int, path: tuple[str, ...]) -> None:
     """Add the keys of a list entry from `at` on, then its content."""
-    keys = written_keys(definition.keys)
+    keys = definition.written_keys
     key = keys[at]
     path = (*path, node.word)
     if key_is_named(key):
@@ -214,7 +214,7 @@ def _read_entry(
 ) -> None:
     """Add a list entry: its keys as words, then its content."""
     rest = list(element.iterchildren(etree.Element))
-    for key in written_keys(definition.keys):
+    for key in definition.written_keys:
         if key.name == CHOICE_VALUE:
             continue
         name = XML_NAMES.get(key.name, key.name)

@@ -7,7 +7,7 @@ import pytest
 
 from ailb_gen.emulator import outline
 from ailb_gen.emulator.xml_codec import fits
-from ailb_gen.junos.instance import key_is_named, written_keys
+from ailb_gen.junos.instance import key_is_named
 from ailb_gen.junos.schema import CHOICE_VALUE, Definition
 from ailb_gen.junos.statements import CONTAINER, LEAF, LIST
 from ailb_gen.junos.tree import Node
@@ -42,13 +42,13 @@ def _rows(known: Definition, nodes: list[Node], depth: int) -> Iterator[str]:
 
 def _ends(found: Definition, entries: list[Node]) -> list[Node]:
     """Return the nodes behind all keys of list entries."""
-    for key in written_keys(found.keys)[1:]:
+    for key in found.written_keys[1:]:
         if key.name == CHOICE_VALUE:
             return entries
         entries = [child for entry in entries for child in entry]
         if key_is_named(key):
             entries = [child for entry in entries for child in entry]
-    first = written_keys(found.keys)[0]
+    first = found.written_keys[0]
     return [child for entry in entries for child in entry] if key_is_named(first) else entries
 
 
