@@ -2,7 +2,8 @@
 
 Whole runs are measured in separate processes, start-up and workers included. The floors do the least possible work:
 split every distinct text into words, and search the fabric breadth first for every prefix, without policies or
-attributes. The peer of the failures computes every prefix again and compares all FIB entries, for a sample.
+attributes. The peer of one failure computes every prefix again and compares all FIB entries, for a sample; the peer of
+all failures computes each of them by itself, as far as a sample tells.
 Run: python -m benchmarks.validate [--yang DIR]
 """
 
@@ -20,6 +21,7 @@ from typing import TypeVar
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.run import CommitCheck
 from ailb_gen.forwarding.baseline import Baseline
+from ailb_gen.forwarding.failure_kinds import failure_kinds
 from ailb_gen.forwarding.failures import Failure, assess
 from ailb_gen.intent.load import load
 from ailb_gen.network.read import read_network
@@ -31,11 +33,21 @@ from benchmarks.measure import ROOT, Cost, cost
 
 SHARED = Path(os.environ.get("AILB_SHARED", ROOT.parent / "shared"))
 T = TypeVar("T")
+# 56 switches, 768 links.
+MANY_LINKS = """\
+name: many-links
+stripes: 6
+rails: 8
+spines: 8
+links_per_spine: 2
+servers: {count: 16}
+"""
 # Limits: CPU seconds, wall-clock seconds, MiB.
 LIMITS = {
     "jvd, everything": (1.1, None, None),
     "frontier, no failures": (30.0, 120.0, 6144),
     "frontier, failures": (30.0, 120.0, 1024),
+    "many-links, everything": (10.0, None, None),
 }
 NO_FAILURES, FAILURES = ("--checks", "!AILB5"), ("--checks", "AILB501,AILB502,AILB503")
 JVD_RUNS = 7
@@ -57,15 +69,17 @@ def wholes(folder: Path, yang: Path) -> None:
         ("jvd, everything", "jvd", (), JVD_RUNS),
         ("frontier, no failures", "frontier", NO_FAILURES, 1),
         ("frontier, failures", "frontier", FAILURES, 1),
+        ("many-links, everything", "many-links", (), 1),
     ):
-        command = ("validate", str(fabric(example)), str(folder / example), "--yang", str(yang), *words)
+        command = ("validate", str(fabric(folder, example)), str(folder / example), "--yang", str(yang), *words)
         row = min((cost(*command) for _ in range(runs)), key=lambda one: one.cpu_s)
         print(f"{name:22} {row.cpu_s:7.2f} {row.wall_s:7.1f} {row.memory_mib:6.0f}  {verdict(name, row)}")
 
 
-def fabric(example: str) -> Path:
-    """Return the file of an example."""
-    return ROOT / "examples" / example / "fabric.yaml"
+def fabric(folder: Path, example: str) -> Path:
+    """Return the file of an example, or of a fabric of this benchmark, which is in the folder."""
+    own = folder / f"{example}.yaml"
+    return own if own.is_file() else ROOT / "examples" / example / "fabric.yaml"
 
 
 def timed(work: Callable[[], T]) -> tuple[float, T]:
@@ -109,9 +123,20 @@ def anew(baseline: Baseline, failure: Failure) -> int:
     return changed
 
 
-def parts(tree: Path, example: str, yang: Path) -> None:
+def effects(baseline: Baseline, failures: list[Failure]) -> int:
+    """Compute one failure of each kind and a sample, and take the effect of every failure from its kind.
+
+    Returns how many of them no kind stands for; they are computed, too.
+    """
+    kinds = failure_kinds(baseline, failures, 1)
+    alone = [failure for number, failure in enumerate(failures) if kinds.effect(failure, number) is None]
+    return len([assess(baseline, failure) for failure in alone])
+
+
+def parts(folder: Path, example: str, yang: Path) -> None:
     """Print the cost of the parts in one process, next to the floors and the peer."""
     print(f"\n{example}, parts in one process {'CPU s':>9} {'next to it':>12} {'ratio':>7}")
+    tree = folder / example
     texts = distinct_texts(tree)
     lower_bound, _ = timed(lambda: [line.split() for text in texts for line in text.splitlines()])
     spent, reading = timed(lambda: read_network(tree, CommitCheck(yang)))
@@ -120,7 +145,7 @@ def parts(tree: Path, example: str, yang: Path) -> None:
     lower_bound, _ = timed(lambda: breadth_first(routing))
     spent, _ = timed(lambda: len(routing.states))
     line("RIBs and FIBs", spent, "breadth first", lower_bound)
-    context = Context(load(fabric(example)).fabric, reading.network)
+    context = Context(load(fabric(folder, example)).fabric, reading.network)
     spent, baseline = timed(lambda: Baseline(routing, context.destinations))
     line("loads without failures", spent)
     failures = [Failure("", frozenset({number})) for number in range(len(routing.graph.sessions.up))]
@@ -131,7 +156,8 @@ def parts(tree: Path, example: str, yang: Path) -> None:
         raise SystemExit(f"both ways count differently: {counts}, {[impact.moved for impact in impacts]}")
     line("a single-link failure", spent / len(chosen), "all computed again", peer / PEER_SAMPLE)
     every = spent / len(chosen) * len(failures)
-    print(f"all {len(failures)} single-link failures on one core, by the sample: {every:.0f} s")
+    spent, _ = timed(lambda: effects(baseline, failures))
+    line(f"all {len(failures)} of them, by kinds", spent, "each computed, by the sample", every)
 
 
 def line(what: str, spent: float, other: str = "", least: float = 0.0) -> None:
@@ -148,11 +174,13 @@ def main() -> None:
     yang = parser.parse_args().yang
     with tempfile.TemporaryDirectory(prefix="ailb-bench-") as name:
         folder = Path(name)
-        for example in ("lab", "jvd", "frontier"):
-            cost("generate", str(fabric(example)), "-o", str(folder / example))
-        cost("validate", str(fabric("lab")), str(folder / "lab"), "--yang", str(yang))
+        (folder / "many-links.yaml").write_text(MANY_LINKS)
+        for example in ("lab", "jvd", "many-links", "frontier"):
+            cost("generate", str(fabric(folder, example)), "-o", str(folder / example))
+        cost("validate", str(fabric(folder, "lab")), str(folder / "lab"), "--yang", str(yang))
         wholes(folder, yang)
-        parts(folder / "frontier", "frontier", yang)
+        for example in ("many-links", "frontier"):
+            parts(folder, example, yang)
 
 
 if __name__ == "__main__":

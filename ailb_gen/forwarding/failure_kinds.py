@@ -15,8 +15,8 @@ from ailb_gen.forwarding.loads import Indices, Volumes
 from ailb_gen.forwarding.peaks import Peaks, Raised
 from ailb_gen.forwarding.twins import Twins
 
-# A kind with fewer failures gains nothing: its representative and a sample are computed.
-LEAST = 3
+# A kind with fewer failures beside its representative gains nothing: that and a sample of them are computed.
+LEAST = 2
 # Kinds that are kept, the largest ones: each holds thousands of loads.
 MOST = 512
 
@@ -47,22 +47,25 @@ class FailureKinds:
         known = self.effects.get(representative)
         if known is None:
             return None
-        links, worst = (self.twins.back(row, exchanges) for row in (known.raised.links, known.worst))
+        raised, count = known.raised, len(known.raised.links)
+        links, worst = np.split(self.twins.back(np.append(raised.links, known.worst), exchanges), [count])
         impact = replace(known.impact, failure=failure, worst_link=int(worst.min()) if len(worst) else 0)
-        return Effect(impact, Raised(links, known.raised.loads, np.full(len(links), number)), worst)
+        return Effect(impact, Raised(links, raised.loads, np.full(count, number)), worst)
 
 
 def failure_kinds(baseline: Baseline, failures: Iterable[Failure], seed: int) -> FailureKinds:
-    """Compute one single failure of every kind; a member of each by the seed is computed, too, and compared.
+    """Compute one single failure of every kind; another of each by the seed is computed, too, and compared.
 
     Kinds whose failures lose or reroute packets needlessly are left out: findings name the first of them. Raises
     AssertionError when a member differs.
     """
     twins, source = Twins(baseline), random.Random(seed)  # noqa: S311 - a sample, not a secret
-    members: dict[Failure, list[Failure]] = defaultdict(list)
+    others: dict[Failure, list[Failure]] = defaultdict(list)
     for failure in failures:
-        members[twins.representative(failure)[0]].append(failure)
-    kinds = sorted((kind for kind in members.items() if len(kind[1]) >= LEAST), key=lambda kind: -len(kind[1]))
+        representative, exchanges = twins.representative(failure)
+        if exchanges:
+            others[representative].append(failure)
+    kinds = sorted((kind for kind in others.items() if len(kind[1]) >= LEAST), key=lambda kind: -len(kind[1]))
     effects = {}
     for representative, row in kinds[:MOST]:
         first = assessed(baseline, representative)

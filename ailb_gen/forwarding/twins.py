@@ -34,7 +34,6 @@ class Twins:
     def __init__(self, baseline: Baseline) -> None:
         self.graph, self.links, self.highest = baseline.graph, baseline.links, baseline.highest
         self.first = _first_twins(baseline)
-        self._place: Indices = np.arange(self.links.count)
 
     def representative(self, failure: Failure) -> tuple[Failure, Exchanges]:
         """Return the failure that stands for those like a single failure, and the exchanges that lead to it."""
@@ -51,7 +50,10 @@ class Twins:
 
     def back(self, links: Indices, exchanges: Exchanges) -> Indices:
         """Return links (directions) of a representative as those of the failure that the exchanges start from."""
-        place = self._place
+        if not exchanges:
+            return links
+        # Of this call: threads share the twins.
+        place = np.arange(self.links.count)
         for one, other in reversed(exchanges):
             a, b = self.links.of[one], self.links.of[other]
             place[a], place[b], place[a ^ 1], place[b ^ 1] = b, a, b ^ 1, a ^ 1

@@ -101,3 +101,18 @@ def test_a_kind_that_is_none_is_an_error(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(kinds_module, "assessed", other)
     with pytest.raises(AssertionError, match=r"failures that should be alike are not: .*links carry other loads"):
         failure_kinds(baseline, single(baseline), 1)
+
+
+def test_the_sample_of_a_kind_is_never_its_representative(monkeypatch: pytest.MonkeyPatch) -> None:
+    baseline, computed = baseline_of("lab"), list[frozenset[int]]()
+
+    def noting(base: Baseline, failure: Failure) -> kinds_module.Assessed:
+        computed.append(failure.sessions)
+        return assessed(base, failure)
+
+    monkeypatch.setattr(kinds_module, "assessed", noting)
+    for seed in range(8):
+        failure_kinds(baseline, single(baseline), seed)
+    # Four kinds of links, of four leaves each: the representative, then the sample.
+    assert len(computed) == 8 * 4 * 2
+    assert all(first != sample for first, sample in zip(computed[::2], computed[1::2], strict=True))
