@@ -34,6 +34,7 @@ class Twins:
     def __init__(self, baseline: Baseline) -> None:
         self.graph, self.links, self.highest = baseline.graph, baseline.links, baseline.highest
         self.first = _first_twins(baseline)
+        self._place: Indices = np.arange(self.links.count)
 
     def representative(self, failure: Failure) -> tuple[Failure, Exchanges]:
         """Return the failure that stands for those like a single failure, and the exchanges that lead to it."""
@@ -52,8 +53,8 @@ class Twins:
         """Return links (directions) of a representative as those of the failure that the exchanges start from."""
         if not exchanges:
             return links
-        # Of this call: threads share the twins.
-        place = np.arange(self.links.count)
+        # A copy, because threads share the twins.
+        place = self._place.copy()
         for one, other in reversed(exchanges):
             a, b = self.links.of[one], self.links.of[other]
             place[a], place[b], place[a ^ 1], place[b ^ 1] = b, a, b ^ 1, a ^ 1
