@@ -138,13 +138,13 @@ def _host_ports(slot: Slot, parts: SwitchParts) -> list[HostPort]:
     ]
 
 
-@lru_cache(1024)
+@lru_cache(64)
 def _order(names: tuple[str, ...]) -> tuple[int, ...]:
     """Return how to sort ports of these names; switches of a platform that are cabled alike have the same."""
     return tuple(sorted(range(len(names)), key=lambda number: sort_key(names[number])))
 
 
-@lru_cache(1024)
+@lru_cache(64)
 def _types(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return the types of ports, such as `et`."""
     return tuple(sorted({name[:2] for name in names}))

@@ -89,7 +89,8 @@ class SharedTexts:
         self.render = render
         # A text with places, cut at its marks; None for one that must be rendered.
         self.known: dict[object, list[str] | None] = {None: None}
-        self.seen: set[object] = set()
+        # Hashes of shapes: a large fabric may have thousands. Two of one hash cost a rendering, no more.
+        self.seen: set[int] = set()
 
     def text(self, device: DesignSwitch) -> str:
         """Return the text of a switch: the first two of a shape are rendered."""
@@ -99,8 +100,8 @@ class SharedTexts:
         text = self.render(device)
         if case in self.known:
             return text
-        if case not in self.seen:
-            self.seen.add(case)
+        if (number := hash(case)) not in self.seen:
+            self.seen.add(number)
             return text
         pieces = self.render(with_places(device)).split(MARK)
         self.known[case] = pieces if MARK not in text and _filled(pieces, device) == text else None

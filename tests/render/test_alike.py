@@ -1,17 +1,23 @@
 """Texts that switches share are those that the templates make of each."""
 
+import json
 import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ailb_gen.design.build import build
-from ailb_gen.design.model import Design, DesignSwitch
+from ailb_gen.design.model import Design, DesignSwitch, HostPort
 from ailb_gen.intent.load import load
 from ailb_gen.render.alike import MARK, SharedTexts
 from ailb_gen.render.artifacts import Renderer, RenderOptions, render
-from tests.conftest import EXAMPLES, ROOT, SMALL, design_of
+from ailb_gen.render.environment import Templates
+from tests.conftest import EXAMPLES, ROOT, SMALL, design_of, examples
 
+TEMPLATES = Templates()
 # What the templates read of a switch: places in a shared text, and what those that share it have in common.
 PLACES = (
     "device.name device.asn device.router_id device.loopback device.management.address device.management.gateway "
@@ -28,10 +34,67 @@ STATIC = (
     "port.addresses port.addresses.own port.addresses.peer port.addresses.peer_asn port.color.name device.fabric_ports"
 )
 
+# Names that hold each other and words of the templates, numbers that are equal by chance, and what may be stated of a
+# fabric, a stripe, a switch or a port.
+NAMES = (
+    {"leaf": "{s}{l}", "spine": "{k}"},
+    {"leaf": "leaf{s}{l}", "spine": "leaf{k}"},
+    {"leaf": "irb{s}-{l}", "spine": "et-{k}"},
+)
+FABRIC: tuple[dict[str, Any], ...] = (
+    {"asn": {"leaves": "2-99", "spines": "100-199"}},
+    {"vlans": {"first": 2, "unique": "stripe"}},
+    {"loopbacks": {"leaves": "fd00:1::/64", "spines": "fd00:2::/64"}},
+    {"management": {"gateway": "192.0.2.1", "leaves": "192.0.2.11/24"}},
+    {"bgp": {"neighbors": "static", "groups": "single"}},
+    {"colors": 1},
+    {"spare_ports": {"leaf": ["et-0/0/3*"]}},
+    {"drain": ["* et-0/0/17"]},
+)
+SETTINGS: tuple[dict[str, Any], ...] = (
+    {"bfd": {"enabled": False}},
+    {"mtu": {"irb": 9000}},
+    {"ra": {"valid_lifetime_s": 2592000, "max_interval_s": 20}},
+    {"load_balancing": {"dlb": "off"}},
+    {"roce": {"buffers": {}}},
+    {"extra_config": f"/* {MARK}0{MARK} stripe1-leaf1 */"},
+)
+ALONE: tuple[dict[str, Any], ...] = ({}, {"management": "192.0.2.99/24"}, {"asn": 3333, "vlan": 3333})
+TEXTS = st.sampled_from(["1", "a (b)", "%@", MARK, f"{MARK}0{MARK}", "device.name", "delete:", "fc00::1"])
+PORTS = st.fixed_dictionaries({"description": TEXTS}) | st.sampled_from([{"disabled": True}, {"mtu": 9216}])
+
+
+@st.composite
+def fabrics(draw: st.DrawFn) -> str:
+    """Draw a fabric of six leaves and two spines, some of which have settings of their own."""
+    names = draw(st.sampled_from(NAMES))
+    body: dict[str, Any] = {"name": "f", "platform": "generic", "rails": 2, "spines": 2, "servers": 2, "names": names}
+    for part in draw(st.lists(st.sampled_from(FABRIC), max_size=3)):
+        body |= part
+    body |= draw(st.sampled_from([{}, *SETTINGS]))
+    leaves = [names["leaf"].format(s=1 + n // 2, l=1 + n % 2) for n in range(6)]
+    own = st.sampled_from(SETTINGS) | st.builds(lambda row: {"ports": {"et-0/0/16": row}}, PORTS)
+    spines = st.sampled_from([names["spine"].format(k=k) for k in (1, 2)])
+    body["stripes"] = [draw(st.sampled_from([{}, *SETTINGS])) for _ in range(3)]
+    body["overrides"] = {
+        "leaves": draw(st.dictionaries(st.sampled_from(leaves), own, max_size=6))
+        | {draw(st.sampled_from(leaves)): draw(st.sampled_from(ALONE))},
+        "spines": draw(st.dictionaries(spines, st.sampled_from(SETTINGS), max_size=2)),
+    }
+    return json.dumps(body)
+
+
+@given(fabrics())
+@settings(max_examples=examples(200))
+def test_random_fabrics_have_the_texts_that_the_templates_make(text: str) -> None:
+    shared, single, _ = texts(design_of(text))
+    assert shared == single
+
 
 def texts(design: Design) -> tuple[list[str], list[str], int]:
     """Return the texts of all switches as shared, then each rendered on its own, and how many were rendered."""
     renderer, rendered = Renderer(design, RenderOptions()), []
+    renderer.templates = TEMPLATES
 
     def count(device: DesignSwitch) -> str:
         rendered.append(device)
@@ -79,19 +142,23 @@ def test_what_needs_quotes_has_them_on_the_switch_that_has_it_alone() -> None:
 
 def test_a_text_with_the_mark_of_places_is_not_shared() -> None:
     design = design_of(SMALL)
-    marked = [replace(leaf, extra_config=(f"/* {MARK}1{MARK} */",)) for leaf in design.leaves]
+    marked = [replace(leaf, extra_config=(f"/* {MARK}x{MARK} */",)) for leaf in design.leaves]
     shared, single, rendered = texts(replace(design, leaves=tuple(marked)))
     assert shared == single
     assert rendered > len(marked)
 
 
-def test_switches_that_differ_in_more_than_names_are_not_alike() -> None:
+@pytest.mark.parametrize(
+    ("stated", "line"),
+    [({"mtu": 9000}, "mtu 9000;"), ({"speed": "10g"}, "speed 10g;"), ({"disabled": True}, "        disable;")],
+)
+def test_switches_that_differ_in_more_than_names_are_not_alike(stated: dict[str, Any], line: str) -> None:
     design = design_of(SMALL)
     first, *rest = design.leaves
-    rows = [row._replace(mtu=9000) if isinstance(row, tuple) and len(row) > 3 else row for row in first.interfaces]
+    rows = [row._replace(**stated) if isinstance(row, HostPort) else row for row in first.interfaces]
     shared, single, _ = texts(replace(design, leaves=(*rest, replace(first, interfaces=tuple(rows)))))
     assert shared == single
-    assert "mtu 9000;" in shared[len(rest)]
+    assert line in shared[len(rest)]
 
 
 def test_the_whole_tree_has_the_shared_texts() -> None:
