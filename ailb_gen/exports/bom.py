@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 from ailb_gen.exports.kind import ExportInput
 from ailb_gen.exports.materials import Bill, BillRow, bill_of_materials
@@ -10,6 +11,7 @@ from ailb_gen.exports.places import read_places
 from ailb_gen.textio import csv_text
 
 COLUMNS = ("category", "description", "name", "part_number", "length_m", "used", "spares", "total")
+_MARKUP = re.compile(r"[\\`*_\[\]~|&<>]")
 
 
 def bom_csv(given: ExportInput) -> str:
@@ -19,9 +21,8 @@ def bom_csv(given: ExportInput) -> str:
 
 def bom_markdown(given: ExportInput) -> str:
     """Return the bill of materials as a page of Markdown."""
-    rows = [COLUMNS, *map(_cells, _bill(given).rows)]
-    lines = [f"| {' | '.join(map(_escaped, row))} |" for row in rows]
-    lines.insert(1, f"|{'---|' * len(COLUMNS)}")
+    lines = [f"| {' | '.join(map(_escaped, _cells(row)))} |" for row in _bill(given).rows]
+    lines = [f"| {' | '.join(COLUMNS)} |", f"|{'---|' * len(COLUMNS)}", *lines]
     return f"# Bill of materials of {_escaped(given.design.name)}\n\n" + "\n".join(lines) + "\n"
 
 
@@ -50,5 +51,4 @@ def _cells(row: BillRow) -> tuple[str, ...]:
 
 def _escaped(text: str) -> str:
     """Escape markup of Markdown and HTML: descriptions of platforms are free text."""
-    escaped = text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("`", "\\`")
-    return " ".join(escaped.split())
+    return _MARKUP.sub(r"\\\g<0>", text)

@@ -15,6 +15,7 @@ from ailb_gen.design.model import Design
 from ailb_gen.exports.optics import DIRECT, WORDS, Media, OpticCatalog, choose_media
 from ailb_gen.exports.places import Places
 from ailb_gen.exports.plant import CableEnd, Cage, PlantCable, plant
+from ailb_gen.wording import clean
 
 
 class Item(NamedTuple):
@@ -106,7 +107,7 @@ class _Count:
         about = {one.platform: one.description for one in self.design.hardware}
         for platform in sorted(switch.platform for switch in self.design.switches):
             # A description is free text of the fabric file; it begins no cell and has one line.
-            yield Item("switch", " ".join(f"switch, {about[platform] or platform}".split()), platform)
+            yield Item("switch", clean(" ".join(f"switch, {about[platform] or platform}".split())), platform)
 
     def optics(self) -> Iterator[Item]:
         for cage in sorted(self.ports, key=lambda cage: (not cage.on_switch, -cage.total_gbps, cage.sub_ports)):

@@ -43,17 +43,18 @@ def _same(path: str, artifact: Artifact) -> bool | None:
         return file.read() == artifact.content
 
 
-def _check_folders(root: str, tree: Tree, unlinked: set[str]) -> None:
-    """Refuse a tree in which a folder has become a link: writing through it would end up elsewhere."""
+def _check_folders(root: str, tree: Tree, gone: set[str]) -> None:
+    """Refuse a tree in which a folder has become a file, or a link: writing through it would end up elsewhere."""
     folders: set[str] = set()
     for path in tree:
         folder = path.rpartition("/")[0]
         while folder and folder not in folders:
             folders.add(folder)
             folder = folder.rpartition("/")[0]
-    for folder in sorted(folders - unlinked):
-        if os.path.islink(f"{root}/{folder}"):
-            raise OutputError(f"{root}/{folder}: a link instead of a directory; remove it")
+    for path in (f"{root}/{folder}" for folder in sorted(folders - gone)):
+        if os.path.lexists(path) and (os.path.islink(path) or not os.path.isdir(path)):
+            what = "a link" if os.path.islink(path) else "a file"
+            raise OutputError(f"{path}: {what} instead of a directory; remove it")
 
 
 def compare(out: Path, tree: Tree, stale: set[str]) -> Changes:
@@ -65,7 +66,7 @@ def compare(out: Path, tree: Tree, stale: set[str]) -> Changes:
     gone = {path for path in stale if os.path.lexists(f"{root}/{path}")}
     # A folder that was a link so far: the files behind it are those of another folder.
     unlinked = {path for path in gone if os.path.islink(f"{root}/{path}")}
-    _check_folders(root, tree, unlinked)
+    _check_folders(root, tree, gone)
     for path, artifact in tree.items():
         device = "/".join(path.split("/", 2)[:2])
         try:

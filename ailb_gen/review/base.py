@@ -67,7 +67,8 @@ def revision(name: str, fabric: Path, artifacts: Path) -> Iterator[BaseFiles]:
         folder = Path(temporary)
         with _writing(commit, folder):
             _extract_files(top, commit, inside[:1], folder)
-            csv = (posixpath.normpath(f"{posixpath.dirname(inside[0])}/{one}") for one in csv_names(folder / inside[0]))
+            near = posixpath.dirname(inside[0])
+            csv = (posixpath.normpath(posixpath.join(near, one)) for one in csv_names(folder / inside[0]))
             _extract_files(top, commit, [one for one in csv if one[0] != "/"], folder)
             _extract_folder(top, commit, inside[1], folder)
         yield BaseFiles(name, folder / inside[0], folder / inside[1], folder)
@@ -100,7 +101,11 @@ def _git(folder: Path, *words: str, given: bytes = b"", failure: str | None = No
     env = {name: value for name, value in os.environ.items() if name not in FOREIGN}
     env |= {"GIT_LITERAL_PATHSPECS": "1", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
     words = (*SETTINGS, "-C", str(folder), *words)
-    done = subprocess.run([git, *words], input=given, capture_output=True, env=env, check=False)
+    try:
+        done = subprocess.run([git, *words], input=given, capture_output=True, env=env, check=False)
+    except ValueError as error:
+        # No command line takes a NUL, nor half a character.
+        raise UsageError(f"--base {failure!a}: no revision has such a name; {error}") from error
     if done.returncode:
         told = done.stderr.decode("utf-8", "backslashreplace").strip()[:QUOTED]
         if failure is not None:
@@ -176,7 +181,7 @@ def _objects(top: Path, names: Sequence[str]) -> Iterator[tuple[str, str, bytes]
         words = data[at:end].decode("utf-8", "surrogateescape").split(" ")
         at = end + 1
         match words:
-            case [*_, "missing"]:
+            case [*_, "missing" | "submodule"]:
                 yield "", "", b""
             case [identity, kind, size]:
                 yield identity, kind, data[at : at + int(size)]

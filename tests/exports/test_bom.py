@@ -3,6 +3,9 @@
 import csv
 import io
 import json
+from html import escape
+
+from markdown_it import MarkdownIt
 
 from ailb_gen.design.build import build
 from ailb_gen.exports.bom import COLUMNS, bom_csv, bom_json, bom_markdown
@@ -10,7 +13,7 @@ from ailb_gen.exports.kind import ExportInput
 from tests.conftest import intent_of
 from tests.exports.printed import lab
 
-HOSTILE = '=cmd|"x", {{7}} $(id)\\n<script>'
+HOSTILE = '=cmd|"x", {{7}} $(id)\\n<script> ![a](http://x/y) *b* ~~c~~ _d_ [e]: &lt; `f`'
 FABRIC = f"""
 name: f
 stripes: 1
@@ -46,6 +49,14 @@ def test_a_platform_of_the_fabric_brings_its_optics_and_a_hostile_description_st
     assert rows[1][1] == f"switch, {HOSTILE}"
     assert rows[2][1:4] == ["QSFP112 optic, 400G, single-mode", "Q-400G", "12-34"]
     line = next(line for line in bom_markdown(given).splitlines() if "cmd" in line)
-    assert "<script>" not in line
-    assert line.replace("\\|", "").count("|") == len(COLUMNS) + 1
+    inline = MarkdownIt().parseInline(line.replace("\\|", "|"))[0].children or []
+    assert {part.type for part in inline} <= {"text", "text_special"}
+    assert f"| switch, {HOSTILE} |" in "".join(part.content for part in inline)
+    table = MarkdownIt().enable("table").render(bom_markdown(given))
+    assert f"<td>switch, {escape(HOSTILE)}</td>" in table and table.count("<td>") == len(COLUMNS) * (len(rows) - 1)
     assert json.loads(bom_json(given))["items"][0]["description"] == f"switch, {HOSTILE}"
+
+
+def test_a_description_has_one_line_without_control_characters() -> None:
+    given = ExportInput(build(intent_of(FABRIC.replace(f"'{HOSTILE}'", '"a\\e[31m\\nb\\u202e"')))[0])
+    assert list(csv.reader(io.StringIO(bom_csv(given))))[1][1] == r"switch, a\x1b[31m b\u202e"

@@ -143,6 +143,14 @@ def test_a_directory_where_a_file_goes_is_told(out: Path) -> None:
         rendering(small(), out, RenderOptions())
 
 
+@pytest.mark.parametrize("folder", ["switches", "profiles/stripe1/etc"])
+def test_a_file_where_a_directory_goes_is_told(out: Path, folder: str) -> None:
+    shutil.rmtree(out / folder)
+    (out / folder).write_text("mine", encoding="utf-8")
+    with pytest.raises(OutputError, match=f"{folder}: a file instead of a directory; remove it"):
+        rendering(small(), out, RenderOptions())
+
+
 @pytest.mark.parametrize("folder", ["switches", "profiles", "profiles/stripe1/etc"])
 def test_a_folder_that_became_a_link_is_told_and_not_followed(out: Path, tmp_path: Path, folder: str) -> None:
     (tmp_path / "elsewhere").mkdir()

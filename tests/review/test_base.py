@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ailb_gen.errors import UsageError
-from ailb_gen.review.base import BaseFiles, is_below, revision
+from ailb_gen.review.base import BaseFiles, _objects, is_below, revision
 from tests.review.fabric import CHANGED, FABRIC, commit, git, write
 
 
@@ -59,6 +59,14 @@ def test_a_revision_without_the_fabric(tmp_path: Path) -> None:
     commit(tmp_path)
     with revision("HEAD", *write(tmp_path, FABRIC)) as base:
         assert base.missing == "HEAD:fabric.yaml"
+
+
+@pytest.mark.parametrize("name", ["a\0b", "\ud800"])
+def test_a_name_that_no_revision_has(name: str, tmp_path: Path) -> None:
+    fabric, artifacts = write(tmp_path, FABRIC)
+    commit(tmp_path)
+    with pytest.raises(UsageError, match="no revision has such a name"), revision(name, fabric, artifacts):
+        pass
 
 
 @pytest.mark.parametrize("name", ["nowhere", "--output=x", "HEAD:fabric.yaml", "", "a b", "HEAD^{tree}"])
@@ -155,6 +163,40 @@ def test_files_that_the_fabric_file_names_are_there(tmp_path: Path) -> None:
             *("site/fabric.yaml", "link.csv", "common/near.csv")
         }
         assert found["link.csv"] == (0, b"near") and "site/generated/cabling.csv" in found
+
+
+def test_a_fabric_file_at_the_top_names_files(tmp_path: Path) -> None:
+    fabric, artifacts = write(tmp_path, FABRIC)
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables/a b ü.csv").write_text("old")
+    (tmp_path / "far.csv").write_text("far")
+    fabric.write_text(f"servers: {{csv: tables/a b ü.csv}}\ncabling: {{csv: {tmp_path}/far.csv}}\n")
+    commit(tmp_path)
+    (tmp_path / "tables/a b ü.csv").write_text("new")
+    with revision("HEAD", fabric, artifacts) as base:
+        assert base.folder is not None
+        found = files(base.folder)
+        assert found["tables/a b ü.csv"] == (0, b"old") and "far.csv" not in found
+
+
+def test_files_in_a_submodule_are_not_there(tmp_path: Path) -> None:
+    """A commit has the name of a submodule's commit, and none of its files."""
+    fabric, artifacts = write(tmp_path / "site", FABRIC)
+    commit(tmp_path / "site")
+    commit(tmp_path)
+    with revision("HEAD", fabric, artifacts) as base:
+        assert not base.missing
+    fabric.rename(tmp_path / "fabric.yaml")
+    (tmp_path / "fabric.yaml").write_text("servers: {csv: site/servers.csv}\ncabling: {csv: site}\n")
+    commit(tmp_path)
+    with revision("HEAD", tmp_path / "fabric.yaml", tmp_path / "site") as base:
+        assert base.missing == "HEAD:site" and base.folder is not None and [*files(base.folder)] == ["fabric.yaml"]
+
+
+def test_a_submodule_as_newer_versions_of_git_name_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Since 2.51, `git cat-file --batch` writes IDENTITY submodule."""
+    monkeypatch.setattr("ailb_gen.review.base._git", lambda *words, **options: b"0123 submodule\n4567 blob 1\nx\n")
+    assert [*_objects(tmp_path, ["a", "b"])] == [("", "", b""), ("4567", "blob", b"x")]
 
 
 def test_a_file_beside_the_fabric_file_is_not_read(tmp_path: Path) -> None:
