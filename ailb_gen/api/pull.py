@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from ailb_gen.sot.dialect import Dialect
 
 
+# A file with such a problem is none that a pull wrote; what it says besides would be lost.
+NO_TABLE = frozenset({"csv-row", "duplicate-key", "missing-key", "unknown-key"})
+KEEPS = "correct or delete the file; the pull would lose the order of its rows, and facts that only it has"
+
+
 @dataclass(frozen=True, slots=True)
 class PulledFile:
     """A file that pulling writes: its rows before and after, how many of those are new and gone; all 0 at first."""
@@ -124,7 +129,7 @@ def _load(path: Path, warn: Warn) -> _Loaded:
     """Read a fabric file; those of its CSV files that a pull writes may be missing or unusable."""
     from ailb_gen.design.build import build
     from ailb_gen.intent.load import parse
-    from ailb_gen.sot.pull import FILES
+    from ailb_gen.sot.pull import FILES, SERVERS, SWITCHES
     from ailb_gen.textio import read_text
 
     text = read_text(path, str(path))
@@ -142,6 +147,9 @@ def _load(path: Path, warn: Warn) -> _Loaded:
             wrong = {problem.place.file for problem in error.problems if problem.severity == "error"}
             if not wrong or not wrong <= set(FILES):
                 raise
+            by_hand = [one for one in error.problems if one.code in NO_TABLE and one.place.file in (SERVERS, SWITCHES)]
+            if by_hand:
+                raise IntentError(replace(one, hint=KEEPS) for one in by_hand) from error
             unusable |= wrong
             for name in sorted(wrong):
                 first = next(problem for problem in error.problems if problem.place.file == name)

@@ -93,7 +93,7 @@ def push(
     if plan.writes and not plan_only and _approved(yes, as_json, plan, source):
         written = carry_out(source, plan, progress)
         if not as_json:
-            _show_result(source, written)
+            _show_result(source, plan, written)
     if as_json:
         echo_json(_json(source, plan, written))
     if plan.conflicts or source.refused:
@@ -185,12 +185,13 @@ def _show(source: SourceOfTruth, plan: SourcePlan) -> None:
         typer.echo("Nothing to do.")
 
 
-def _show_result(source: SourceOfTruth, written: Mapping[str, int]) -> None:
+def _show_result(source: SourceOfTruth, plan: SourcePlan, written: Mapping[str, int]) -> None:
     from ailb_gen.sot.plan import REFUSED_HINT
 
     name, count = source.dialect.name, counted(sum(written.values()), "object")
     if not source.refused:
-        typer.echo(f"{name} is up to date: {count} written.")
+        state = "has conflicts left" if plan.conflicts else "is up to date"
+        typer.echo(f"{name} {state}: {count} written.")
         return
     echo((f"{count} written; {name} refuses these, and what refers to them waits", Style.FAIL))
     _list([f"{ref}: {refusal.reason}; {REFUSED_HINT}" for ref, refusal in source.refused.items()])

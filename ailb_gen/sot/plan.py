@@ -70,6 +70,8 @@ class Refusal:
 
 # A token that may see a part of the objects makes others seem missing.
 REFUSED_HINT = "correct it there; if it exists there, let the token see it"
+# People enter these at our devices, and a pull takes them over: as the design has them, they are in nobody's way.
+ENTERED = ("mac-address", "cable")
 NO_REFUSALS: Mapping[Ref, Refusal] = MappingProxyType({})
 
 
@@ -191,14 +193,16 @@ class _Comparison:
 
     def _foreign(
         self, record: SourceRecord, one: Stored, fields: Mapping[str, Value]
-    ) -> RecordChange | tuple[str, str]:
-        """Return what becomes of an object that is not ours: it is taken over, or in conflict."""
+    ) -> RecordChange | tuple[str, str] | None:
+        """Return what becomes of an object that is not ours: it is taken over, used as it is, or in conflict."""
         if one.others:
-            return "it is another fabric's", "rename it, or delete it with that fabric"
+            return "it is another fabric's", "give this fabric its own, or delete it with that fabric"
         inside = KINDS[record.kind].inside
         if self.adopt or (inside and Ref(inside, record.key[:1]) in self.usable):
             return RecordChange(one, fields, adopt=True)
-        return "it exists and is not this program's", "rename or delete it, or take it over with --adopt"
+        if record.kind in ENTERED and not fields:
+            return None
+        return "it exists and is not this program's", "change or delete it, or take it over with --adopt"
 
     def _occupied(self, stored: Sequence[Stored]) -> dict[Ref, list[Stored]]:
         """Return the cables that stay, by the ports that they are in."""

@@ -109,7 +109,7 @@ def read_site(dialect: Dialect, scope: SourceScope, progress: Progress = quiet) 
     # Other cables end at a patch panel or a circuit, or at more than two ports.
     cables = tuple(_cable(one) for one in rows["cable"] if one.record.fields["ends"] == cable_ends(one.record.key))
     owners = [SitePort(*one.record.key[:2]) for one in rows["mac-address"]]
-    _check_whole(dialect.name, everything.keys(), ports, owners, cables)
+    _check_whole(dialect.name, everything.keys(), devices.keys(), ports, owners, cables)
     by_port: dict[SitePort, list[SiteCable]] = defaultdict(list)
     for cable in sorted(set(cables)):
         by_port[cable.a].append(cable)
@@ -141,15 +141,19 @@ PARTLY = "the token may see only a part, or something changed meanwhile; check i
 
 def _check_whole(
     service: str,
+    everything: Collection[str],
     devices: Collection[str],
     ports: Mapping[str, Mapping[str, Stored]],
     owners: Sequence[SitePort],
     cables: Sequence[SiteCable],
 ) -> None:
-    """Check that ports, and those that have MAC addresses and cables, are of devices and ports that were read."""
+    """Check that ports, and those that have MAC addresses and cables, are of devices and ports that were read.
+
+    `everything` are also devices of other sites that have the fabric's tag, whose ports are not read.
+    """
     if devices and not ports:
         raise SourceError(f"{service} shows devices, but none of their interfaces: {PARTLY}")
-    if lost := sorted(ports.keys() - set(devices)):
+    if lost := sorted(ports.keys() - set(everything)):
         raise SourceError(f"{service} hides devices whose interfaces it shows ({some(map(shown, lost))}): {PARTLY}")
     ends = [end for cable in cables for end in (cable.a, cable.b)]
     for what, row in (("a MAC address", owners), ("a cable", ends)):

@@ -54,6 +54,20 @@ def test_foreign_objects_are_conflicts_and_what_needs_them_waits() -> None:
     assert [record.ref for record in plan.creates] == [vlan(2, "a").ref]
 
 
+def test_what_people_entered_as_the_design_has_it_is_used_as_it_is() -> None:
+    """A pull took it from there: the push after it must not complain about it."""
+    port = SourceRecord("interface", ("leaf1", "et-0/0/0"), {})
+    mac = SourceRecord("mac-address", ("leaf1", "et-0/0/0", "02:00:00:00:00:01"), {"interface": port.ref})
+    there = [*stored(port), *stored(mac, owned=False)]
+    plan = compare([port, mac], there, FIELDS)
+    assert (plan.conflicts, plan.writes, plan.unchanged["mac-address"]) == ((), 0, 1)
+    assert not compare([port], there, FIELDS, delete=True).writes
+    (change,) = compare([port, mac], there, FIELDS, adopt=True).updates
+    assert change.adopt
+    wanted = replace(mac, fields={"interface": Ref("interface", ("leaf1", "lo0"))})
+    assert compare([port, wanted], there, FIELDS).conflicts
+
+
 def test_adopted_objects_get_our_fields() -> None:
     plan = compare([vlan(2, "a")], stored(vlan(2, "b"), owned=False), FIELDS, adopt=True)
     assert not plan.conflicts

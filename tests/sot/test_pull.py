@@ -306,6 +306,20 @@ def test_devices_of_other_sites_stay_there(lab: Path, store: Store) -> None:
     assert findings(report) == [] and b"gpu-far" not in report.files[0].content
 
 
+def test_a_device_at_another_site_is_no_hidden_one(lab: Path, store: Store) -> None:
+    """Its ports are not read: a cable to it is told, and a wrong name of the site is no lack of rights."""
+    pull(lab, store).write()
+    store.set("device", ("gpu-s1-1",), site=Ref("site", ("elsewhere",)))
+    for row in [row for row in store.records if row[0] == "interface" and row[1][0] == "gpu-s1-1"]:
+        store.remove(*row[:1], *row[1])
+    foreign = texts(pull(lab, store))["AILBS02"]
+    assert "gpu-s1-1 gpu0_eth: Store shows no such device in site lab" in foreign[0]
+    for row in [row for row in store.records if row[0] != "device"]:
+        store.records.pop(row)
+    with pytest.raises(UsageError, match=r"shows no switch of lab in site other; name the site with --site"):
+        pull(lab, store, site="other")
+
+
 def test_a_full_disk_changes_no_file(lab: Path, store: Store) -> None:
     """The largest file, the last one, does not fit; the others are as before, too."""
     report = pull(lab, store)
@@ -335,6 +349,45 @@ def test_a_file_that_cannot_be_used_is_pulled_anew(lab: Path, store: Store) -> N
     assert (findings(report), changed(report)) == ([], ["cabling.csv"])
     report.write()
     assert (lab.parent / "cabling.csv").read_text() == right
+
+
+@pytest.mark.parametrize("name", ["servers.csv", "switches.csv"])
+def test_a_file_that_is_no_table_is_not_replaced(name: str, lab: Path, store: Store) -> None:
+    """Written by hand, with a comment: the order of its rows and its serial numbers are nowhere else."""
+    pull(lab, store).write()
+    header, *rows = (lab.parent / name).read_text().splitlines()
+    by_hand = "\n".join([header, "# ours", *rows, ""])
+    (lab.parent / name).write_text(by_hand)
+    with pytest.raises(IntentError, match=rf"{name}:2:1: .*the row has 1 cell.*correct or delete the file"):
+        pull(lab, store)
+    assert (lab.parent / name).read_text() == by_hand
+    (lab.parent / name).unlink()
+    pull(lab, store).write()
+    assert findings(pull(lab, store)) == []
+
+
+def test_forms_of_a_table_by_hand_make_no_difference(tmp_path: Path) -> None:
+    """Semicolons, quotes, columns in another order, CRLF and a byte order mark: rows and facts stay."""
+    (tmp_path / "fabric.yaml").write_text(with_files("lab"), encoding="utf-8")
+    store = store_of(load(EXAMPLES / "lab" / "fabric.yaml"))
+    rows = [("port1", "stripe", "name", "management_mac", "port0")]
+    rows += [
+        (
+            f"et-0/0/{15 + one}",
+            str(stripe),
+            f"gpu-s{stripe}-{one}",
+            f"02:00:00:00:0{stripe}:0{one}",
+            f"et-0/0/{15 + one}",
+        )
+        for stripe in (2, 1)
+        for one in (2, 1)
+    ]
+    text = "\r\n".join(";".join(f'"{cell}"' for cell in row) for row in rows)
+    (tmp_path / "servers.csv").write_bytes(b"\xef\xbb\xbf" + text.encode())
+    pull(tmp_path / "fabric.yaml", store).write()
+    header, *now = (line.split(",") for line in (tmp_path / "servers.csv").read_text().splitlines())
+    columns = [header.index(column) for column in rows[0]]
+    assert [tuple(row[column] for column in columns) for row in now] == rows[1:]
 
 
 def test_a_fabric_file_that_does_not_read_them_is_told(store: Store, tmp_path: Path) -> None:

@@ -157,7 +157,7 @@ def test_objects_of_another_fabric_are_not_taken_over() -> None:
     memory.rows[number] = Stored(theirs, number, False, True)
     one = source(memory, adopt=True)
     (conflict,) = one.plan().conflicts
-    assert str(conflict) == f"{theirs}: it is another fabric's; rename it, or delete it with that fabric"
+    assert str(conflict) == f"{theirs}: it is another fabric's; give this fabric its own, or delete it with that fabric"
     push(one, one.plan())
     assert memory.rows[number].record == theirs
 
