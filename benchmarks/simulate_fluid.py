@@ -25,8 +25,7 @@ from ailb_gen.sim.traffic.arrivals import flows
 from ailb_gen.sim.traffic.builder import QueuePairs, TaskBuilder
 from ailb_gen.sim.traffic.collectives import append
 from ailb_gen.sim.workload import Workload
-from benchmarks.measure import cost
-from benchmarks.validate import fabric as example
+from benchmarks.measure import ROOT, cost
 from benchmarks.validate import timed
 
 QUEUE_PAIRS = 8
@@ -40,7 +39,7 @@ RUNS = 3
 
 def frontier(folder: Path) -> tuple[FabricArrays, FabricArrays]:
     """Return the fabric of examples/frontier from its files, and as it is without colors."""
-    cost("generate", str(example("frontier")), "-o", str(folder))
+    cost("generate", str(ROOT / "examples" / "frontier" / "fabric.yaml"), "-o", str(folder))
     network = read_network(folder, lambda _, __: None).network
     colored, plain = (from_network(one, Routing(one)) for one in (network, without_colors(network)))
     return colored, plain
