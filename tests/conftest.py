@@ -97,7 +97,7 @@ LONGEST = (
 SERVICES = {
     f"tests/sot/test_{module}.py": service
     for service, modules in {
-        "netbox": ("netbox", "nornir", "pull_netbox", "services"),
+        "netbox": ("gateway", "netbox", "nornir", "pull_netbox", "services"),
         "nautobot": ("nautobot", "pull_nautobot"),
     }.items()
     for module in modules

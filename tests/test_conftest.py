@@ -2,6 +2,7 @@
 
 import re
 import sys
+from collections import defaultdict
 from pathlib import Path
 from types import FrameType, SimpleNamespace
 from typing import Any
@@ -60,7 +61,7 @@ def test_coverage_measures_the_first_cases_of_a_test(monkeypatch: pytest.MonkeyP
     def trace(frame: FrameType, event: str, argument: object) -> None:
         """Measure nothing."""
 
-    spent: dict[str, float] = {}
+    spent: dict[str, float] = defaultdict(float)
     monkeypatch.setattr(conftest, "measured_s", spent)
     monkeypatch.setattr(conftest, "MEASURED_S", 1)
     item: Any = SimpleNamespace(nodeid="tests/test_one.py::test_one[1]", get_closest_marker=lambda name: None)

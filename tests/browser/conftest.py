@@ -21,9 +21,9 @@ Opener = Callable[[Path], Page]
 SIZE: ViewportSize = {"width": 1280, "height": 900}
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    """Give a headless Chromium."""
+    """Give a headless Chromium; while it is there an event loop runs, and the next module may start its own."""
     program = need_tool("chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
@@ -78,7 +78,7 @@ class Tabs:
             self.wrong.append(url)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def tabs(chromium: Browser) -> Iterator[Tabs]:
     """Give pages without a network."""
     context = chromium.new_context(viewport=SIZE, reduced_motion="reduce", offline=True)
