@@ -80,15 +80,22 @@ def test_a_value_and_its_attributes_are_side_by_side(text: str) -> None:
     assert sorted(to_set(read(to_set(tree))).splitlines()) == sorted(to_set(tree).splitlines())
 
 
+def at(root: Node, *path: str) -> Node:
+    """Return the node of a path, which is there."""
+    node = root.get(*path)
+    assert node is not None
+    return node
+
+
 def test_lines_are_true() -> None:
     root = read(
         "\n\nsystem {\n    host-name\n      x;\n    /* two\n lines */\n    ntp {\n server 1.1.1.1; }\n}\nfoo;\n"
     )
-    lines = {path[-1]: root.get(*path).line for path in root.paths()}  # type: ignore[union-attr]
+    lines = {path[-1]: at(root, *path).line for path in root.paths()}
     assert lines == {"x": 4, "1.1.1.1": 9, "foo": 11}
-    assert root.get("system", "ntp").line == 8  # type: ignore[union-attr]
+    assert at(root, "system", "ntp").line == 8
     root = read('set a b\n\nset a c "x\ny" d\nset a e\n')
-    assert [root.get(*path).line for path in root.paths()] == [1, 3, 5]  # type: ignore[union-attr]
+    assert [at(root, *path).line for path in root.paths()] == [1, 3, 5]
 
 
 def test_lists() -> None:
@@ -170,13 +177,13 @@ def test_edit_moves_and_insert_reorders() -> None:
 def test_comments_stay_with_their_statement() -> None:
     root = read("# one\n/* two */\na {\n    b; ## three\n    # four\n}\n/* five */ c;\n# six\n")
     assert root.comment == ["# six"]
-    assert [root.get(*path).comment for path in (["a"], ["a", "b"], ["c"])] == [  # type: ignore[union-attr]
+    assert [at(root, *path).comment for path in (["a"], ["a", "b"], ["c"])] == [
         ["# one", "/* two */", "# four"],
         ["## three"],
         ["/* five */"],
     ]
     root = read('# one\nset a b\nedit a\nannotate b "two"\n')
-    assert root.get("a", "b").comment == ["# one", "/* two */"]  # type: ignore[union-attr]
+    assert at(root, "a", "b").comment == ["# one", "/* two */"]
 
 
 @pytest.mark.parametrize(
