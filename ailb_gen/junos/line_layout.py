@@ -71,7 +71,7 @@ def words_of(line: str, is_set: bool) -> list[str] | None:
         words = [*names, last] if names else []
     else:
         return None
-    if not words or (len(words) > 1 or line[-1] == "{") and words[0][-1] == ":":
+    if not words or ((len(words) > 1 or line[-1] == "{") and words[0][-1] == ":"):
         return None
     return words if len(names) < 2 or DIVIDED.isdisjoint(names) else None
 
