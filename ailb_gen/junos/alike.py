@@ -6,10 +6,10 @@ which nothing differs, and nobody may change either.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from itertools import compress, count
 from operator import ne
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ailb_gen.junos.capture import format_fault, line_fault, second_device, second_heading
 from ailb_gen.junos.line_layout import LineLayout, line_layout
@@ -26,34 +26,29 @@ SHARE = 2
 
 
 class Reference:
-    """A text that was read, its tree, and what was made of its nodes; `once` says how to have that."""
+    """A text that was read, its tree, and what was made of its nodes."""
 
-    __slots__ = ("__weakref__", "_layout", "_substitutions", "lines", "root")
+    __slots__ = ("_layout", "_made", "_substitutions", "lines", "root")
 
     def __init__(self, lines: list[str], root: Node) -> None:
         self.lines, self.root = lines, root
         self._layout: LineLayout | None = None
         # By the lines that differ.
         self._substitutions: dict[tuple[int, ...], Substitution] = {}
+        # By function, id of the node, and what else the function was given.
+        self._made: dict[tuple[Hashable, ...], Any] = {}
 
-    def holds(self, node: Node) -> bool:
-        """Return whether a node is one of this text's; before another text is compared with it, all are."""
-        return self._layout is None or id(node) in self._layout.parents
-
-    def once(self, read: Callable[[Node], T]) -> Callable[[Node], T]:
-        """Return a function that calls `read` once for each node of this text, and as often as asked for others."""
-        known: dict[int, T] = {}
-
-        def look(node: Node) -> T:
-            key = id(node)
-            if key in known:
-                return known[key]
-            made = read(node)
-            if self.holds(node):
-                known[key] = made
-            return made
-
-        return look
+    def reuse(self, read: Callable[..., T], node: Node, *about: Hashable) -> T:
+        """Be a Reuse for this text and for those that share nodes with it."""
+        key = (read, id(node), *about)
+        if key in self._made:
+            found: T = self._made[key]
+            return found
+        made = read(node, self.reuse, *about)
+        # Before another text is compared with this one, there are no other nodes. Those of others do not come again.
+        if self._layout is None or id(node) in self._layout.parents:
+            self._made[key] = made
+        return made
 
     def lay_out(self) -> bool:
         """Find where the lines are in the tree; return whether each has a place there."""
