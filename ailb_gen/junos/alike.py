@@ -21,8 +21,6 @@ from ailb_gen.junos.tree import FLAT, Node
 T = TypeVar("T")
 # Texts whose trees are kept to compare others with.
 MOST = 4
-# Of more lines that differ, the ordinary reader is as fast.
-SHARE = 2
 
 
 class Reference:
@@ -61,7 +59,7 @@ class Reference:
         changed = list(compress(count(), map(ne, self.lines, lines)))
         if not changed:
             return self.root
-        if len(changed) * SHARE > len(lines) or self._layout is None:
+        if self._layout is None:
             return None
         key = tuple(changed)
         known = self._substitutions.get(key)

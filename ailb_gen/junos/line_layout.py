@@ -21,6 +21,8 @@ SET_LINE = re.compile(rf"set {WORD}+")
 SET_STRING = re.compile(rf'set {WORD}+ "{WORD}+"')
 # Headings with a wildcard are read by their tokens, to the same nodes.
 WILDCARD_HEADING = re.compile(r'[^"\[\]#({};\\\t]+ \{')
+# `annotate` works only from the block around.
+EDIT = re.compile(rf"edit {WORD}+")
 # A statement with something else in it that ends on its line, too.
 WHOLE = re.compile(r'(?:[^"#{};\\]|"[^"\\]*")*;? *')
 # More uses than a text has lines.
@@ -119,6 +121,8 @@ def _follow(lines: list[str], root: Node, found: LineLayout) -> list[Node]:
                     raise _IrregularError
         elif line.strip(" ") == "}" and stack and not is_set:
             block = stack.pop()
+        elif is_set and (line == "top" or EDIT.fullmatch(line)):
+            block = root if line == "top" else _reserved(line.split()[1:], block, uses, whole=True)
         elif not COMMENT.fullmatch(line):
             _reserve(line, block, uses, is_set)
     return stack
@@ -136,18 +140,23 @@ def _reserve(line: str, block: Node, uses: Counter[int], is_set: bool) -> None:
     if " /*" in line or not WHOLE.fullmatch(line) or (not is_set and ("/*" in line or line.rstrip(" ")[-1] != ";")):
         raise _IrregularError
     words = line.split()
-    if is_set and words.pop(0) != "set":
+    if is_set and words.pop(0) not in ("set", "annotate"):
         raise _IrregularError
+    for one in _reserved(words, block, uses).below():
+        uses[id(one)] += MANY
+
+
+def _reserved(words: list[str], block: Node, uses: Counter[int], whole: bool = False) -> Node:
+    """Count as used by others the nodes of words, the `whole` path or as far as words are all; return the last one."""
     node = block
     for word in words:
         below = node.children.get(word)
         if below is None:
             break
         node = below
-        uses[id(node)] += 1
-        if word in DIVIDED:
+        uses[id(node)] += MANY
+        if word in DIVIDED and not whole:
             break
-    if node is block:
+    if node is block or (whole and node is not block.get(*words)):
         raise _IrregularError
-    for one in node.below():
-        uses[id(one)] += MANY
+    return node

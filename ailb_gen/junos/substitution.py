@@ -94,9 +94,9 @@ class Substitution:
         found = [""] * self.words
         for row in self.rows:
             line = new[row.line]
-            words = line[:-1].split() if row.is_plain else words_of(line, self.is_set)
+            words = self._split(line, old[row.line]) if row.is_plain else words_of(line, self.is_set)
             known = row.words
-            if not words or len(words) != len(known) or line[-1] != old[row.line][-1]:
+            if not words or len(words) != len(known):
                 return None
             for at, number in zip(row.at, row.new, strict=True):
                 word = words[at]
@@ -108,6 +108,12 @@ class Substitution:
                 return None
         return found if _are_names(found) else None
 
+    def _split(self, line: str, old: str) -> list[str] | None:
+        """Return the words of a line that has none in quotes, and whose frame is that of another one."""
+        if self.is_set:
+            return line.split()[1:] if line.startswith("set ") else None
+        return line[:-1].split() if line[-1] == old[-1] else None
+
 
 def _frame(text: str) -> bytes:
     """Return what is no letter or digit of words."""
@@ -117,10 +123,10 @@ def _frame(text: str) -> bytes:
 def _are_names(words: list[str]) -> bool:
     """Return whether words mean nothing to the readers, wherever they stand."""
     text = f"\n{chr(10).join(words)}\n"
-    return (
+    return not words or (
         MEANING.isdisjoint(words)
         and not any(odd in text for odd in ("\n\n", "\n-", ":\n"))
-        and max(map(len, words), default=0) <= MAX_DIGITS
+        and max(map(len, words)) <= MAX_DIGITS
     )
 
 
@@ -130,7 +136,8 @@ def substitution(
     """Return what turns a tree into that of other lines, `changed` of which differ; None for more than other words."""
     is_set = bool(root.flags & FLAT)
     statements = [at for at in changed if layout.blocks[at] is not None]
-    if _frame("\n".join([old[at] for at in statements])).translate(None, AROUND):
+    before, after = (_frame("\n".join([lines[at] for at in statements])) for lines in (old, new))
+    if before != after or before.translate(None, AROUND):
         return None
     rows: list[_Row] = []
     renamed: dict[int, tuple[int, Node]] = {}
@@ -144,7 +151,7 @@ def substitution(
             uses[key] += 1
             renamed.setdefault(key, (len(renamed), nodes[number]))
         slots = tuple(renamed[id(nodes[number])][0] for number in differ)
-        rows.append(_Row(at, words, tuple(differ), slots, not is_set and '"' not in old[at]))
+        rows.append(_Row(at, words, tuple(differ), slots, '"' not in old[at]))
     # What a line that is the same names, too, is something else now.
     if any(layout.uses[key] != number for key, number in uses.items()):
         return None
