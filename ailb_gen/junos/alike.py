@@ -11,6 +11,7 @@ from itertools import compress, count
 from operator import ne
 from typing import Any, TypeVar
 
+from ailb_gen.garbage import no_garbage_collection
 from ailb_gen.junos.capture import format_fault, line_fault, second_device, second_heading
 from ailb_gen.junos.line_layout import LineLayout, line_layout
 from ailb_gen.junos.reader import read_whole, stands_alone
@@ -20,7 +21,7 @@ from ailb_gen.junos.tree import FLAT, Node
 
 T = TypeVar("T")
 # Texts whose trees are kept to compare others with.
-MOST = 4
+MOST = 8
 
 
 class Reference:
@@ -94,7 +95,8 @@ class AlikeReader:
         """
         lines = text.split("\n")
         for reference in self._alike(lines):
-            root = reference.adapted(lines)
+            with no_garbage_collection():
+                root = reference.adapted(lines)
             if root is not None and _is_whole(root, text, file):
                 self._references.remove(reference)
                 self._references.insert(0, reference)
