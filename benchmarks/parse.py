@@ -7,6 +7,9 @@ either. Run: python -m benchmarks.parse
 
 A line of set text of these switches makes 2.6 nodes, a line of curly text 1.3: on the machine where a set reader was to
 make 700,000 lines a second, the copy alone makes 660,000. The limit of set text is therefore a multiple of both floors.
+
+The second table is of all switches of `examples/frontier`, read one after another as `validate` reads them: a switch
+that is alike one before it shares nodes with it.
 """
 
 import gc
@@ -20,6 +23,7 @@ from typing import TypeVar
 from ailb_gen.design.build import build
 from ailb_gen.garbage import no_garbage_collection
 from ailb_gen.intent.load import load
+from ailb_gen.junos.alike import AlikeReader
 from ailb_gen.junos.reader import read
 from ailb_gen.junos.tree import Node, copy
 from ailb_gen.render.artifacts import RenderOptions, render
@@ -32,6 +36,8 @@ LEAST = {"frontier, curly": 700_000, "published, curly": 250_000, "published, se
 # How many times as long as both floors together the others may take.
 MOST = 2.0
 SWITCHES = 64
+# How fast all switches are to be read, as a multiple of splitting their texts into tokens.
+LEAST_ALIKE = 0.7
 ROUNDS = 5
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|/\*.*?\*/|#[^\n]*|[{};\[\]]|[^\s{};\[\]"]+', re.DOTALL)
 
@@ -66,24 +72,53 @@ def seconds(work: Callable[[T], object], things: list[T]) -> float:
     return min(spent)
 
 
+def frontier(form: str, switches: int | None = None) -> list[str]:
+    """Return the texts of the switches of `examples/frontier`, or of so many, half of them leaves."""
+    design, _ = build(load(ROOT / "examples" / "frontier" / "fabric.yaml"))
+    half = switches // 2 if switches is not None else None
+    names = {switch.name for switch in [*design.leaves[:half], *design.spines[:half]]}
+    tree = render(design, RenderOptions(form), names)
+    return [item.content.decode() for path, item in tree.items() if path.startswith("switches/")]
+
+
 def samples() -> Iterator[tuple[str, list[str]]]:
     """Yield (name, texts)."""
-    design, _ = build(load(ROOT / "examples" / "frontier" / "fabric.yaml"))
-    names = {switch.name for switch in [*design.leaves[: SWITCHES // 2], *design.spines[: SWITCHES // 2]]}
     for form in ("curly", "set"):
-        tree = render(design, RenderOptions(form), names)
-        yield (
-            f"frontier, {form}",
-            [item.content.decode() for path, item in tree.items() if path.startswith("switches/")],
-        )
+        yield f"frontier, {form}", frontier(form, SWITCHES)
     for name, pattern in (("published, curly", "*.conf"), ("published, set", "*.set")):
         texts = [path.read_text(encoding="utf-8") for path in sorted((SHARED / "junos-corpus").rglob(pattern))]
         if texts:
             yield name, texts
 
 
+def all_alike(texts: list[str]) -> None:
+    """Read texts one after another, each with what it shares with those before."""
+    reader = AlikeReader()
+    for text in texts:
+        reader.read(text, "")
+
+
+def all_tokens(texts: list[str]) -> None:
+    """Split texts into tokens."""
+    for text in texts:
+        tokens(text)
+
+
+def print_alike() -> None:
+    """Print the table of all switches of a fabric."""
+    heads = ("lines", "lines/s", "tokens only", "ratio")
+    print(f"\n{'all switches':18}", *(f"{head:>11}" for head in heads), " limit; ratio: to tokens only")
+    for form in ("curly", "set"):
+        texts = frontier(form)
+        lines = sum(text.count("\n") for text in texts)
+        spent, peer = (seconds(work, [texts]) for work in (all_alike, all_tokens))
+        kept = "kept" if peer / spent >= LEAST_ALIKE else "NOT KEPT"
+        figures = f"{lines:11}{lines / spent:12.0f}{lines / peer:12.0f} {peer / spent:11.2f}"
+        print(f"frontier, {form:8} {figures}  >= {LEAST_ALIKE}: {kept}")
+
+
 def main() -> None:
-    """Print the table."""
+    """Print the tables."""
     heads = ("lines", "lines/s", "tokens only", "split only", "tree only", "ratio")
     print(f"{'text':18}", *(f"{head:>11}" for head in heads), " limit; ratio: to split and tree")
     for name, texts in samples():
@@ -95,6 +130,7 @@ def main() -> None:
         limit = f">= {LEAST[name]}" if name in LEAST else f"ratio <= {MOST}"
         figures = "".join(f"{lines / one:12.0f}" for one in (spent, peer, words, tree))
         print(f"{name:18} {lines:11}{figures} {ratio:11.2f}  {limit}: {'kept' if kept else 'NOT KEPT'}")
+    print_alike()
 
 
 if __name__ == "__main__":

@@ -196,6 +196,16 @@ _ORDERED = """
 # (`insert term b before term a`).
 FIRST_COUNTS = dict.fromkeys(_ORDERED.split(), False) | dict.fromkeys(("rule", "term"), True)
 
+# All words of these tables: others are names and values to the readers, which take any of them alike.
+KEYWORDS = frozenset(
+    {part for word in (*FORMS, *_ONELINERS) for part in word.split("/")}
+    | {word for _, _, attributes in _ONELINERS.values() for word in attributes}
+    | STARTS
+    | WITH_VALUE
+    | FIRST_COUNTS.keys()
+    | {PREFIX}
+)
+
 
 def form_of(parent: str, word: str) -> tuple[int, str]:
     """Return how many keys stand behind a word inside a block, and its form; an empty one if it is not known."""

@@ -177,6 +177,11 @@ def is_set(text: str, start: int = 0) -> bool:
     return found is not None and found[1] in COMMANDS | REFUSED
 
 
+def stands_alone(text: str) -> bool:
+    """Return whether a configuration starts on the first line of a text, and only blanks are behind it."""
+    return _head(text)[0] == 0 and not text[_tail(text, 0) :].strip(BLANKS + "\n")
+
+
 def _head(text: str) -> tuple[int, int]:
     """Return where the configuration starts: offset and line."""
     start, line = 0, 1

@@ -6,10 +6,12 @@ their first words share nodes, so that a configuration reads the same however it
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
+from typing import Protocol, TypeVar
 
 from ailb_gen.junos.grammar import ONELINER_WORDS, one_line
 
+T = TypeVar("T")
 # Flags of a node.
 ENDS = 1  # a statement ends here: in curly text, `;` or `{` stood behind this word
 LIST = 2  # the values of this word were written, and are written, as `[ a b ]`
@@ -101,6 +103,19 @@ class Node:
                 stack.pop()
                 if stack:
                     path.pop()
+
+
+class Reuse(Protocol):
+    """How to have what a function makes of a node, where trees share nodes."""
+
+    def __call__(self, read: Callable[..., T], node: Node, *about: Hashable) -> T:
+        """Return what `read(node, reuse, *about)` returns, from before if it was called with the same node."""
+        ...
+
+
+def anew(read: Callable[..., T], node: Node, *about: Hashable) -> T:
+    """Call a function, whatever was read before: trees share nothing."""
+    return read(node, anew, *about)
 
 
 def copy(root: Node, done: bool = False) -> Node:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from ailb_gen.addresses import BITS, Prefix, address_value, prefix_value
-from ailb_gen.junos.tree import Node
+from ailb_gen.junos.tree import Node, Reuse
 from ailb_gen.network.model import Discovery, FabricRoute, Group, Neighbor, Port, SessionBfd
 from ailb_gen.network.ports import line, number, sorted_out
 
@@ -19,7 +19,7 @@ LENGTHS = range(BITS - 1, 0, -1)
 NOWHERE = ("", 0)
 
 
-def groups(root: Node, ports: Mapping[str, Port]) -> tuple[Group, ...]:
+def groups(root: Node, ports: Mapping[str, Port], reuse: Reuse) -> tuple[Group, ...]:
     """Read the groups of `protocols bgp`; what a group does not say, `protocols bgp` says for it.
 
     A group whose static neighbors say different things becomes several.
@@ -31,13 +31,17 @@ def groups(root: Node, ports: Mapping[str, Port]) -> tuple[Group, ...]:
         for unit in port.units
         for address in unit.addresses
     }
-    return tuple(group for node in top.each("group") for group in _groups(node, top, own)) if top is not None else ()
+    return (
+        tuple(group for node in top.each("group") for group in _groups(node, top, own, reuse))
+        if top is not None
+        else ()
+    )
 
 
-def _groups(node: Node, top: Node, own: Own) -> Iterator[Group]:
+def _groups(node: Node, top: Node, own: Own, reuse: Reuse) -> Iterator[Group]:
     neighbors = tuple(node.each("neighbor"))
     if node.has("dynamic-neighbor") or not neighbors:
-        yield _group((node, top), tuple(_discovery(entry) for entry in node.each("dynamic-neighbor")))
+        yield _group((node, top), tuple(reuse(_discovery, entry) for entry in node.each("dynamic-neighbor")))
     alike: dict[Group, list[Neighbor]] = {}
     for entry in neighbors:
         group = _group((entry, node, top))
@@ -115,7 +119,7 @@ def _bfd(node: Node | None) -> SessionBfd | None:
     return SessionBfd(number(node.get("minimum-interval")), number(node.get("multiplier")), node.line)
 
 
-def _discovery(node: Node) -> Discovery:
+def _discovery(node: Node, _: Reuse) -> Discovery:
     interfaces = node.each("peer-auto-discovery", "interface")
     return Discovery(
         name=node.word,

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ailb_gen.junos.tree import Node
+from ailb_gen.junos.tree import Node, Reuse, anew
 from ailb_gen.textio import line_field
 
 # A priority of IEEE 802.1p has three bits, a DSCP six.
@@ -282,11 +282,15 @@ def _ports(root: Node) -> Iterator[PortCos]:
         )
 
 
-def class_of_service(root: Node) -> ClassOfService:
+def class_of_service(root: Node, reuse: Reuse = anew) -> ClassOfService:
     """Read `class-of-service` from a switch's tree; what is missing is empty."""
     node = root.get("class-of-service")
     if node is None:
         return ClassOfService(False, (), (), (), (), (), (), ())
+    return reuse(_class_of_service, node)
+
+
+def _class_of_service(node: Node, _: Reuse) -> ClassOfService:
     buffers = [node.get(word) for word in BUFFERS]
     return ClassOfService(
         written=True,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ailb_gen.addresses import BITS, Prefix, interface_value
-from ailb_gen.junos.tree import Node
+from ailb_gen.junos.tree import Node, Reuse
 from ailb_gen.network.bgp import as_number
 from ailb_gen.network.model import AsList
 from ailb_gen.network.policy import Community, Policy, PrefixList, RouteFilter, Term
@@ -37,23 +37,23 @@ class PolicyOptions:
     policies: dict[str, Policy]
 
 
-def policy_options(node: Node | None) -> PolicyOptions:
+def policy_options(top: Node, reuse: Reuse) -> PolicyOptions:
     """Read `policy-options`."""
-    top = node or Node("")
     return PolicyOptions(
         {node.word: Community(node.word, node.values("members"), node.line) for node in top.each("community")},
-        _as_lists(top),
-        _prefix_lists(top),
-        {node.word: Policy(node.word, tuple(_terms(node)), node.line) for node in top.each("policy-statement")},
+        {node.word: reuse(_as_list, node) for node in top.each("as-list")},
+        {node.word: reuse(_prefix_list, node) for node in top.each("prefix-list")},
+        {node.word: reuse(_policy, node) for node in top.each("policy-statement")},
     )
 
 
-def _as_lists(top: Node) -> dict[str, AsList]:
-    found = {}
-    for node in top.each("as-list"):
-        good, bad = sorted_out(node.each("members"), _range)
-        found[node.word] = AsList(node.word, tuple(pair for _, pair in good), bad, node.line)
-    return found
+def _policy(node: Node, _: Reuse) -> Policy:
+    return Policy(node.word, tuple(_terms(node)), node.line)
+
+
+def _as_list(node: Node, _: Reuse) -> AsList:
+    good, bad = sorted_out(node.each("members"), _range)
+    return AsList(node.word, tuple(pair for _, pair in good), bad, node.line)
 
 
 def _range(text: str) -> tuple[int, int] | None:
@@ -62,13 +62,9 @@ def _range(text: str) -> tuple[int, int] | None:
     return (first, last) if first is not None and last is not None and first <= last else None
 
 
-def _prefix_lists(top: Node) -> dict[str, PrefixList]:
-    found = {}
-    for node in top.each("prefix-list"):
-        good, bad = sorted_out(node, _masked)
-        prefixes = tuple(prefix for _, prefix in good)
-        found[node.word] = PrefixList(node.word, prefixes, len(bad), node.has("apply-path"), node.line)
-    return found
+def _prefix_list(node: Node, _: Reuse) -> PrefixList:
+    good, bad = sorted_out(node, _masked)
+    return PrefixList(node.word, tuple(prefix for _, prefix in good), len(bad), node.has("apply-path"), node.line)
 
 
 def _masked(text: str) -> Prefix | None:

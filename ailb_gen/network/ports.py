@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from ailb_gen.addresses import interface_value, prefix_value
-from ailb_gen.junos.tree import Node
+from ailb_gen.junos.tree import Node, Reuse
 from ailb_gen.network.model import Address, Port, RaPrefix, RouterAdvertisement, Unit, Vlan, read_speed
 
 T = TypeVar("T")
@@ -65,10 +65,10 @@ def located(entries: Iterable[Node]) -> tuple[tuple[str, int], ...]:
     return tuple([(entry.word, entry.line) for entry in entries])
 
 
-def ports(root: Node, read: Callable[[Node], Port]) -> dict[str, Port]:
-    """Read `interfaces`, each by `read`; what splits off a disabled port is disabled."""
+def ports(root: Node, reuse: Reuse) -> dict[str, Port]:
+    """Read `interfaces`; what splits off a disabled port is disabled."""
     found = {
-        node.word: read(node)
+        node.word: reuse(_port, node)
         for node in root.each("interfaces")
         if node.word not in ("apply-groups", "interface-range")
     }
@@ -77,19 +77,19 @@ def ports(root: Node, read: Callable[[Node], Port]) -> dict[str, Port]:
     return found | {name: replace(one, disabled=True) for name, one in parts.items()} if off else found
 
 
-def port(node: Node) -> Port:
+def _port(node: Node, reuse: Reuse) -> Port:
     """Read one of the `interfaces`."""
-    description, mtu, native = map(node.children.get, ("description", "mtu", "native-vlan-id"))
+    description, mtu, native, speed = map(node.children.get, ("description", "mtu", "native-vlan-id", "speed"))
     ethernet = [below for word in ETHERNET if (below := node.children.get(word)) is not None]
     return Port(
         name=node.word,
         description=(description.value() or "") if description is not None else "",
         mtu=number(mtu),
         native_vlan=number(native),
-        speed_bps=read_speed(node.value("speed")),
+        speed_bps=read_speed(speed.value()) if speed is not None else None,
         sub_ports=number(node.children.get("number-of-sub-ports")),
         disabled="disable" in node.children,
-        units=tuple([_unit(node.word, unit) for unit in node.each("unit")]),
+        units=tuple([reuse(_unit, unit, node.word) for unit in node.children.get("unit", NOTHING)]),
         ethernet=tuple(sorted(pair for below in ethernet for pair in statements(below))) if ethernet else (),
         line=node.line,
         description_line=line(description),
@@ -98,7 +98,7 @@ def port(node: Node) -> Port:
     )
 
 
-def _unit(port: str, node: Node) -> Unit:
+def _unit(node: Node, _: Reuse, port: str) -> Unit:
     families = node.children.get("family", NOTHING)
     inet6, switching = families.children.get("inet6"), families.children.get("ethernet-switching", NOTHING)
     good, bad = sorted_out((inet6 or NOTHING).each("address"), interface_value)
@@ -133,12 +133,14 @@ def vlans(root: Node) -> tuple[Vlan, ...]:
     )
 
 
-def advertisements(root: Node, read: Callable[[Node], RouterAdvertisement]) -> dict[str, RouterAdvertisement]:
-    """Read `protocols router-advertisement`, each interface by `read`."""
-    return {node.word: read(node) for node in root.each("protocols", "router-advertisement", "interface")}
+def advertisements(root: Node, reuse: Reuse) -> dict[str, RouterAdvertisement]:
+    """Read `protocols router-advertisement`."""
+    return {
+        node.word: reuse(_advertisement, node) for node in root.each("protocols", "router-advertisement", "interface")
+    }
 
 
-def advertisement(node: Node) -> RouterAdvertisement:
+def _advertisement(node: Node, _: Reuse) -> RouterAdvertisement:
     """Read the router advertisements of an interface."""
     good, bad = sorted_out(node.each("prefix"), prefix_value)
     return RouterAdvertisement(

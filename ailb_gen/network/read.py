@@ -6,16 +6,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import repeat
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from ailb_gen.errors import ExpansionError, IntentError, JunosSyntaxError, Place, UsageError
 from ailb_gen.hosts.model import Host, HostDefect
 from ailb_gen.hosts.read import read_hosts
+from ailb_gen.junos.alike import AlikeReader
 from ailb_gen.junos.groups import APPLY, inherited
 from ailb_gen.junos.interface_ranges import expand_ranges
-from ailb_gen.junos.reader import check_protection, read_whole
-from ailb_gen.junos.tree import Node
+from ailb_gen.junos.reader import check_protection
+from ailb_gen.junos.tree import Node, anew
 from ailb_gen.layout import CABLING, SUFFIXES, SWITCHES, TOPOLOGY, is_left_over
 from ailb_gen.network.fabric import Defect, Network
 from ailb_gen.network.links import cables
@@ -26,7 +28,8 @@ from ailb_gen.paths import absent
 from ailb_gen.textio import read_text
 
 ROLES = ("leaf", "spine")
-CHUNK = 8
+# The least and the most files that a process reads at a time, and how many times.
+CHUNK, LARGE_CHUNK, CHUNKS = 8, 64, 16
 NONE_KNOWN: Mapping[str, Any] = {}
 
 T = TypeVar("T")
@@ -155,26 +158,33 @@ def _read_all(
     executor: Executor | None,
     advance: Callable[[int], None],
 ) -> Iterator[tuple[Switch, T] | Defect]:
-    chunks = [files[start : start + CHUNK] for start in range(0, len(files), CHUNK)]
+    # A chunk has a reader of its own in a process: the more files it has, the more are alike.
+    size = min(max(len(files) // CHUNKS, CHUNK), LARGE_CHUNK)
+    chunks = [files[start : start + size] for start in range(0, len(files), size)]
     work = partial(_read_chunk, root, inspect)
     done: Iterable[list[tuple[Switch, T] | Defect]] = (
-        map(work, chunks) if executor is None else executor.map(work, chunks)
+        map(work, chunks, repeat(AlikeReader())) if executor is None else executor.map(work, chunks)
     )
     for results in done:
         advance(len(results))
         yield from results
 
 
-def _read_chunk(root: Path, inspect: Callable[[Node, Node], T], files: list[str]) -> list[tuple[Switch, T] | Defect]:
-    return [read_switch(root, file, inspect) for file in files]
+def _read_chunk(
+    root: Path, inspect: Callable[[Node, Node], T], files: list[str], reader: AlikeReader | None = None
+) -> list[tuple[Switch, T] | Defect]:
+    reader = reader or AlikeReader()
+    return [read_switch(root, file, inspect, reader) for file in files]
 
 
-def read_switch(root: Path, file: str, inspect: Callable[[Node, Node], T]) -> tuple[Switch, T] | Defect:
+def read_switch(
+    root: Path, file: str, inspect: Callable[[Node, Node], T], reader: AlikeReader
+) -> tuple[Switch, T] | Defect:
     """Return a switch and what `inspect`, as that of `read_network`, finds in it, or why its file cannot be read."""
     name = Path(file).stem
     try:
         text = read_text(root / file, file, "utf-8")
-        written = read_whole(text, file)
+        written, alike = reader.read(text, file)
         check_protection(text, file)
         tree = inherited(written)
         acting = expand_ranges(written, tree)
@@ -188,7 +198,7 @@ def read_switch(root: Path, file: str, inspect: Callable[[Node, Node], T]) -> tu
         return Defect("unreadable", name, f"{error.what}: {error.reason}", Place(file, error.line))
     if not written.children:
         return Defect("unreadable", name, "there is no statement in it", Place(file))
-    found = switch(name, file, acting)
+    found = switch(name, file, acting, alike.reuse if acting is written else anew)
     # Few files have the word, and the whole tree must be walked for it.
     if APPLY in text:
         found = replace(found, unknown_groups=applied_groups(tree))

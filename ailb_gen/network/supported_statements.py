@@ -9,7 +9,7 @@ from enum import StrEnum
 from ipaddress import IPv4Network
 from typing import Union
 
-from ailb_gen.junos.tree import Node
+from ailb_gen.junos.tree import Node, Reuse, anew
 from ailb_gen.network.model import Unmodeled
 from ailb_gen.network.statements import HARMLESS, READ
 
@@ -53,6 +53,8 @@ NOTHING: Grammar = {}
 HARMLESS_BELOW: Grammar = {}
 # So many words behind the one that is not known are shown.
 SHOWN = 8
+# Below fewer statements, to look what was found before takes as long as to look at them.
+WIDE = 6
 
 
 def _grammar(read: dict[str, str], harmless: dict[str, str]) -> Grammar:
@@ -81,7 +83,7 @@ def _add(grammar: Grammar, words: list[str], below_last: Grammar | None) -> None
             _add(below, rest, below_last)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Level:
     """The words allowed below a statement: by word, by kind of word, and for all others; None allows anything."""
 
@@ -133,11 +135,11 @@ class Judged:
     harmless: frozenset[str]
 
 
-def judged(root: Node) -> Judged:
+def judged(root: Node, reuse: Reuse = anew) -> Judged:
     """Return the statements of an effective tree that are not read."""
     harmless: list[str] = []
     unmodeled: list[Unmodeled] = []
-    _judge(root, KNOWN, (), unmodeled, harmless)
+    _judge(root, reuse, KNOWN, (), unmodeled, harmless)
     return Judged(tuple(unmodeled), frozenset(harmless))
 
 
@@ -153,9 +155,7 @@ def standing(words: Sequence[str]) -> tuple[Standing, int]:
     """Return what is known of the statement of some words, unquoted, and how many of them that takes."""
     level = KNOWN
     for count, word in enumerate(words, 1):
-        below = level.words.get(word, UNKNOWN)
-        if below is UNKNOWN:
-            below = next((rest for fits, rest in level.kinds if fits(word)), level.others)
+        below = _below(level, word)
         if below is None:
             return Standing.READ, count
         if below is UNKNOWN:
@@ -166,13 +166,35 @@ def standing(words: Sequence[str]) -> tuple[Standing, int]:
     return Standing.READ, len(words)
 
 
-def _judge(above: Node, level: Level, path: tuple[str, ...], unmodeled: list[Unmodeled], harmless: list[str]) -> None:
-    """Sort the statements below one: the first word that is not known names a statement."""
-    known, kinds, others = level.words, level.kinds, level.others
+def _below(level: Level, word: str) -> Level | None:
+    """Return what may stand below a word."""
+    below = level.words.get(word, UNKNOWN)
+    if below is UNKNOWN:
+        kinds = level.kinds
+        return next((rest for fits, rest in kinds if fits(word)), level.others) if kinds else level.others
+    return below
+
+
+def _all_read(above: Node, reuse: Reuse, level: Level) -> bool:
+    """Return whether every statement below one is read."""
+    is_wide = len(above.children) > WIDE
     for word, node in above.children.items():
-        below = known.get(word, UNKNOWN)
-        if below is UNKNOWN:
-            below = next((rest for fits, rest in kinds if fits(word)), others) if kinds else others
+        below = _below(level, word)
+        if below is None:
+            continue
+        if below is UNKNOWN or below is HARMLESS_LEVEL:
+            return False
+        if node.children and not (reuse(_all_read, node, below) if is_wide else _all_read(node, reuse, below)):
+            return False
+    return True
+
+
+def _judge(
+    above: Node, reuse: Reuse, level: Level, path: tuple[str, ...], unmodeled: list[Unmodeled], harmless: list[str]
+) -> None:
+    """Sort the statements below one: the first word that is not known names a statement."""
+    for word, node in above.children.items():
+        below = _below(level, word)
         if below is None:
             continue
         if below is UNKNOWN:
@@ -180,8 +202,8 @@ def _judge(above: Node, level: Level, path: tuple[str, ...], unmodeled: list[Unm
             unmodeled.append(Unmodeled(text, " ".join((text, *_rest(node))), node.line))
         elif below is HARMLESS_LEVEL:
             harmless.extend(" ".join((*path, *words)) for words in node.paths())
-        elif node.children:
-            _judge(node, below, (*path, word), unmodeled, harmless)
+        elif node.children and (not path or not reuse(_all_read, node, below)):
+            _judge(node, reuse, below, (*path, word), unmodeled, harmless)
 
 
 def _rest(node: Node) -> Iterator[str]:

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ailb_gen.junos.groups import APPLY
-from ailb_gen.junos.tree import Node
+from ailb_gen.junos.tree import Node, Reuse, anew
 from ailb_gen.network.bgp import as_number, fabric_routes, groups
 from ailb_gen.network.cos import class_of_service
 from ailb_gen.network.filters import filters
 from ailb_gen.network.management import management
-from ailb_gen.network.model import Port, RouterAdvertisement, Switch, SwitchLoadBalancing
-from ailb_gen.network.policies import PER_FLOW, PolicyOptions, policy_options
+from ailb_gen.network.model import Switch, SwitchLoadBalancing
+from ailb_gen.network.policies import PER_FLOW, policy_options
 from ailb_gen.network.policy import Policy
 from ailb_gen.network.ports import (
-    advertisement,
     advertisements,
     line,
     number,
-    port,
     ports,
     statements,
     vlans,
@@ -40,28 +37,18 @@ OPERATING = (
 MANAGEMENT_ROUTE = ("routing-instances", "mgmt_junos", "routing-options", "static", "route", "0.0.0.0/0")
 
 
-@dataclass(frozen=True, slots=True)
-class Readers:
-    """How parts of a tree are read that trees may share (see junos/pieces.py)."""
-
-    port: Callable[[Node], Port] = port
-    advertisement: Callable[[Node], RouterAdvertisement] = advertisement
-    policy: Callable[[Node | None], PolicyOptions] = policy_options
-
-
-PLAIN = Readers()
 NOTHING = Node("")
 
 
-def switch(name: str, file: str, root: Node) -> Switch:
+def switch(name: str, file: str, root: Node, reuse: Reuse = anew) -> Switch:
     """Read what a switch does from its effective tree; `name` is that of its file."""
     # Junos has that routing instance only with `management-instance`.
     gateway = root.get(*MANAGEMENT_ROUTE, "next-hop") if root.has("system", "management-instance") else None
     lldp = () if root.has("protocols", "lldp", "disable") else tuple(root.each("protocols", "lldp", "interface"))
-    found = judged(root)
+    found = judged(root, reuse)
     return replace(
-        routed(name, file, root),
-        cos=class_of_service(root),
+        routed(name, file, root, reuse),
+        cos=class_of_service(root, reuse),
         lldp=frozenset(node.word for node in lldp if not node.has("disable")),
         lldp_off=frozenset(node.word for node in lldp if node.has("disable")),
         filters=filters(root),
@@ -82,7 +69,7 @@ def _last_line(node: Node) -> int:
     return node.line
 
 
-def routed(name: str, file: str, root: Node, readers: Readers = PLAIN) -> Switch:
+def routed(name: str, file: str, root: Node, reuse: Reuse) -> Switch:
     """Read what a switch's sessions and routes follow from; the rest is as if nothing were configured."""
     host, asn, router_id = (
         root.get("system", "host-name"),
@@ -90,9 +77,9 @@ def routed(name: str, file: str, root: Node, readers: Readers = PLAIN) -> Switch
         root.get("routing-options", "router-id"),
     )
     routes, bad_routes = fabric_routes(root)
-    policy = readers.policy(root.get("policy-options"))
+    policy = reuse(policy_options, root.get("policy-options") or NOTHING)
     bgp = root.get("protocols", "bgp")
-    own_ports = ports(root, readers.port)
+    own_ports = ports(root, reuse)
     return Switch(
         named=name,
         file=file,
@@ -101,12 +88,12 @@ def routed(name: str, file: str, root: Node, readers: Readers = PLAIN) -> Switch
         router_id=root.value("routing-options", "router-id"),
         ports=own_ports,
         vlans=vlans(root),
-        advertisements=advertisements(root, readers.advertisement),
+        advertisements=advertisements(root, reuse),
         communities=policy.communities,
         as_lists=policy.as_lists,
         prefix_lists=policy.prefix_lists,
         policies=policy.policies,
-        groups=groups(root, own_ports),
+        groups=groups(root, own_ports, reuse),
         routes=routes,
         bad_routes=bad_routes,
         balancing=_balancing(root, policy.policies),

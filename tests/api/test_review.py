@@ -11,6 +11,7 @@ import pytest
 from ailb_gen.api.review import review
 from ailb_gen.checks import context
 from ailb_gen.errors import UsageError
+from ailb_gen.junos.alike import AlikeReader
 from ailb_gen.junos.check_result import CheckResult
 from ailb_gen.junos.tree import Node
 from ailb_gen.network import read
@@ -38,10 +39,10 @@ def test_files_that_are_the_same_are_read_once(tmp_path: Path, monkeypatch: pyte
     plain = read.read_switch
 
     def noted(
-        root: Path, name: str, inspect: Callable[[Node, Node], CheckResult]
+        root: Path, name: str, inspect: Callable[[Node, Node], CheckResult], reader: AlikeReader
     ) -> tuple[Switch, CheckResult] | Defect:
         seen.append((root, name))
-        return plain(root, name, inspect)
+        return plain(root, name, inspect, reader)
 
     monkeypatch.setattr(read, "read_switch", noted)
     found = reviewed(before, after)

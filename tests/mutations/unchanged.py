@@ -13,8 +13,11 @@ from unittest.mock import patch
 import ailb_gen.hosts.read
 import ailb_gen.network.read
 from ailb_gen.hosts.model import ServerProfile
+from ailb_gen.junos.alike import AlikeReader
 
 read_switch = ailb_gen.network.read.read_switch
+# What was changed is alike to what was not.
+READER = AlikeReader()
 _read_profile = ailb_gen.hosts.read.read_profile
 
 
@@ -28,10 +31,10 @@ def reading_once(golden: Path) -> Iterator[None]:
         yield
 
 
-def _switch(golden: Path, root: Path, file: str, inspect: Callable[..., object]) -> object:
+def _switch(golden: Path, root: Path, file: str, inspect: Callable[..., object], reader: AlikeReader) -> object:
     if _is_unchanged(golden / file, root / file):
         return _golden_switch(golden, file, inspect)
-    return read_switch(root, file, inspect)
+    return read_switch(root, file, inspect, READER)
 
 
 def _profile(golden: Path, root: Path, name: str) -> ServerProfile:
@@ -64,7 +67,7 @@ def _golden_entries(folder: Path) -> list[str]:
 
 @cache
 def _golden_switch(golden: Path, file: str, inspect: Callable[..., object]) -> object:
-    return read_switch(golden, file, inspect)
+    return read_switch(golden, file, inspect, READER)
 
 
 @cache

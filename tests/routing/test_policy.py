@@ -4,6 +4,7 @@ import pytest
 
 from ailb_gen.addresses import prefix_value
 from ailb_gen.junos.reader import read
+from ailb_gen.junos.tree import Node, anew
 from ailb_gen.network.policies import policy_options
 from ailb_gen.routing.policy import Lists, PolicyVerdict, evaluate
 from ailb_gen.routing.route import BGP, DIRECT, Route
@@ -26,7 +27,7 @@ def run(body: str, prefix: str = "fc00:1:1:1::/64", default: bool = True, route:
     tree = read("policy-options {\n" + LISTS + body + "}\n", "x.conf")
     found = prefix_value(prefix)
     assert found is not None
-    options = policy_options(tree.get("policy-options"))
+    options = policy_options(tree.get("policy-options") or Node(""), anew)
     lists = Lists(options.communities, options.prefix_lists)
     return evaluate(tuple(options.policies.values()), lists, found, route or Route(), default)
 
@@ -240,5 +241,5 @@ def test_other_attributes_stay() -> None:
 )
 def test_what_is_not_evaluated_is_listed(text: str, unknown: str) -> None:
     tree = read(f"policy-options {{ policy-statement P {{ term t {{ {text} }} }} }}", "x.conf")
-    (term,) = policy_options(tree.get("policy-options")).policies["P"].terms
+    (term,) = policy_options(tree.get("policy-options") or Node(""), anew).policies["P"].terms
     assert [name for name, _ in term.unknown] == [unknown]
