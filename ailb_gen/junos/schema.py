@@ -48,6 +48,8 @@ _PLAIN_BARE = {
 _PLAIN_VALUES = ("", "-name", "-value", "-choice", "-path")
 
 
+_READABLE: dict[str, str] = {}
+
 # So many words with their verdicts are kept for each type: those that most switches of a fabric have.
 WORDS = 4096
 
@@ -57,7 +59,7 @@ class Definition:
 
     `value` says whether a leaf takes one: "one", "none", "maybe", or "words" for an expression. `check` is None where
     every word is a value. `words` are the statements below by name, `bare` those whose name is not written, `keys`
-    those of a list.
+    those of a list. `unreadable` are patterns of its type that cannot be compiled, each with the reason.
     """
 
     __slots__ = (
@@ -73,6 +75,7 @@ class Definition:
         "most",
         "musts",
         "name",
+        "unreadable",
         "value",
     )
 
@@ -84,6 +87,7 @@ class Definition:
         self.cases = cases
         self.most = 0
         self.check: Callable[[str], Wrong | None] | None = None
+        self.unreadable: dict[str, str] = _READABLE
         self.value = "one"
         self.is_address = False
         self.enum_musts: dict[str, list[list[str]]] = {}
@@ -98,7 +102,7 @@ class Definition:
     def _read_type(self, made: Json) -> None:
         if takes_empty(made):
             self.value = "none" if made[0] == "empty" else "maybe"
-        self.check = self._schema.type_check(made)
+        self.check, self.unreadable = self._schema.type_check(made)
         self.is_address = is_address(made)
         for member in made[1] if made[0] == "union" else [made]:
             if member[0] == "enumeration":
@@ -165,13 +169,12 @@ Opened = tuple[dict[str, Definition], tuple[Definition, ...], tuple[Definition, 
 
 
 class Schema:
-    """All statements of a set of models. `unreadable` collects patterns that cannot be compiled, with the reason."""
+    """All statements of a set of models."""
 
     def __init__(self, blocks: cache.Blocks | Sequence[Json], source: str) -> None:
         self.source = source
-        self.unreadable: dict[str, str] = {}
         self._blocks = blocks
-        self._checks: dict[str, Callable[[str], Wrong | None] | None] = {}
+        self._checks: dict[str, tuple[Callable[[str], Wrong | None] | None, dict[str, str]]] = {}
         self._groupings: dict[int, Json] = {}
         self.root = Definition(self, [CONTAINER, "configuration", PRESENCE, [], blocks[0]], ())
 
@@ -209,12 +212,13 @@ class Schema:
             found = self._groupings[number] = self._blocks[number + 1]
         return found
 
-    def type_check(self, made: Json) -> Callable[[str], Wrong | None] | None:
-        """Return the function of a type; equal types share one."""
+    def type_check(self, made: Json) -> tuple[Callable[[str], Wrong | None] | None, dict[str, str]]:
+        """Return the function of a type, and its patterns that cannot be compiled; equal types share both."""
         key = repr(made)
         if key not in self._checks:
-            check = compile_type(made, self.unreadable.setdefault)
-            self._checks[key] = lru_cache(WORDS)(check) if check is not None else None
+            unreadable: dict[str, str] = {}
+            check = compile_type(made, unreadable.setdefault)
+            self._checks[key] = (lru_cache(WORDS)(check) if check is not None else None, unreadable or _READABLE)
         return self._checks[key]
 
 

@@ -9,11 +9,12 @@ from ailb_gen.junos import check_result as kinds
 from ailb_gen.junos.check_result import Violation
 from ailb_gen.junos.grammar import HIERARCHIES, WITH_VALUE, is_wildcard
 from ailb_gen.junos.instance import Instance, key_is_named
+from ailb_gen.junos.kept import DEEPEST, Constraints, KeptWalk, KeptWalks, Taken
 from ailb_gen.junos.schema import CHOICE_IDENT, CHOICE_VALUE, Definition
 from ailb_gen.junos.statements import CONTAINER, LEAF, LIST, ONE_LINE, PLAIN, PRESENCE
 from ailb_gen.junos.tokens import LIKE_TAG, TAG_HINT
-from ailb_gen.junos.tree import ENDS, Node
-from ailb_gen.junos.values import Wrong, canonical, host_bits
+from ailb_gen.junos.tree import ENDS, Node, words_of
+from ailb_gen.junos.values import Wrong, canonical, has_host_bits, host_bits
 from ailb_gen.wording import counted
 
 # Statements that came with a feature: models without any of them are of an older release, which is reported once.
@@ -29,12 +30,20 @@ class Walk:
     """The walk over one tree; violations and constraints are collected on the way.
 
     Work is kept on a stack of instances, their nodes and whether the words behind the node follow on the same line
-    after a value: what then fits the statement around belongs to it.
+    after a value: what then fits the statement around belongs to it. None instead ends a block.
+
+    What it finds below a block is taken over from `kept` walks, or kept if there is nothing wrong and nothing that
+    depends on what stands around. `names` are the words of the tree.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, kept: KeptWalks) -> None:
         self.violations: list[Violation] = []
-        self.musts: list[tuple[Instance, list[list[str]], str | None, Node, bool, tuple[str, ...]]] = []
+        self.met: list[Constraints | Taken] = []
+        self.constraints = 0
+        self.names: set[str] = set()
+        self.made: list[KeptWalk] = []
+        self.used: set[int] = set()
+        self.unreadable: dict[str, str] = {}
         self.extra: dict[int, dict[str, Node]] = {}
         self.groups: list[Instance] = []
         self.in_groups = False
@@ -42,15 +51,32 @@ class Walk:
         self.unmodeled_lines: dict[str, int] = {}
         self.later: list[tuple[Instance, Node]] = []
         self.words = 0
-        self._stack: list[tuple[Instance, Node, bool]] = []
+        self._kept = kept.walks
+        # What depends on the place of a block, besides violations: such a block is not kept.
+        self._placed = 0
+        # The blocks around: what was counted in front of each, and the constraints met there.
+        self._around: list[tuple[int, int, int, list[Constraints | Taken], Instance]] = []
+        self._stack: list[tuple[Instance, Node, bool | None]] = []
         self._hints: dict[tuple[Definition, str], str] = {}
 
-    def run(self, stack: list[tuple[Instance, Node, bool]]) -> None:
+    def run(self, stack: list[tuple[Instance, Node, bool | None]]) -> None:
         """Walk what is on a stack and all that is below it."""
         self._stack = stack
         while stack:
             instance, node, follows = stack.pop()
+            if follows is None:
+                self._end(instance)
+                continue
+            if follows is False and instance.parent is not None and not self.in_groups:
+                kept = self._kept.get(id(node))
+                if kept is not None and kept.instance.definition is instance.definition:
+                    self._take_over(kept, instance)
+                    continue
+                # What differs from a kept file will hardly be met again.
+                if not self.used:
+                    instance = self._begin(instance)
             self.words += len(node.children)
+            self.names.update(node.children)
             if follows:
                 for child in node.children.values():
                     self._follow(instance, child)
@@ -62,6 +88,39 @@ class Walk:
                     self._take(instance, definition, child)
                 else:
                     self._statement(instance, child)
+
+    def _take_over(self, kept: KeptWalk, instance: Instance) -> None:
+        self.used.add(kept.file)
+        self.words += kept.words
+        self.constraints += kept.constraints
+        self.names |= kept.names
+        if kept.met:
+            self.met.append(Taken(kept, instance))
+
+    def _begin(self, instance: Instance) -> Instance:
+        """Begin a block that may be kept; return the instance that stands for it below."""
+        if len(self._around) >= DEEPEST:
+            self._placed += 1
+            return instance
+        inner = Instance(instance.definition, instance.node, instance.parent, instance.key)
+        wrong = self._placed + len(self.violations)
+        self._around.append((wrong, self.words, self.constraints, self.met, instance))
+        self.met = []
+        self._stack.append((inner, instance.node, None))
+        return inner
+
+    def _end(self, inner: Instance) -> None:
+        wrong, words, constraints, around, instance = self._around.pop()
+        met, self.met = self.met, around
+        if wrong != self._placed + len(self.violations):
+            around += met
+            return
+        # The tree around is not kept.
+        inner.parent = None
+        kept = KeptWalk(inner, met, self.words - words, self.constraints - constraints)
+        self.made.append(kept)
+        if met:
+            around.append(Taken(kept, instance))
 
     def _statement(self, instance: Instance, node: Node) -> None:
         definition = instance.definition.words.get(node.word)
@@ -77,6 +136,7 @@ class Walk:
         if self._belongs(instance, node):
             return
         if node.word in instance.definition.words:
+            self.names |= words_of(node)
             message = "it stands behind the value of another statement"
             self._fault(kinds.UNKNOWN, instance, node, message, "end that one with ';'")
         else:
@@ -92,6 +152,7 @@ class Walk:
                 return False
             definition = instance.definition.words.get(node.word)
             if definition is not None or any(self._fits(one, node) for one in instance.definition.bare):
+                self._placed += 1
                 self._once_more(instance, definition, node)
                 self.extra.setdefault(id(instance.node), {})[node.word] = node
                 self._statement(instance, node)
@@ -119,7 +180,7 @@ class Walk:
             self._list(instance, definition, node)
         elif definition.value == "none":
             if definition.musts:
-                self.musts.append((instance, definition.musts, None, node, True, (node.word,)))
+                self._meet((instance, definition.musts, None, node, True, (node.word,)))
             if node.children:
                 self._stack.append((instance, node, True))
         elif node.children:
@@ -152,7 +213,7 @@ class Walk:
     def _container(self, instance: Instance, definition: Definition, node: Node) -> None:
         below = Instance(definition, node, instance)
         if definition.musts:
-            self.musts.append((below, definition.musts, None, node, False, ()))
+            self._meet((below, definition.musts, None, node, False, ()))
         if node.children:
             self._stack.append((below, node, False))
         elif definition.flags & ONE_LINE and not definition.flags & PRESENCE and definition.bare:
@@ -161,7 +222,9 @@ class Walk:
     def _values(self, instance: Instance, definition: Definition, node: Node) -> None:
         values = list(node.children.values())
         self.words += len(values)
+        self.names.update(node.children)
         if definition.value == "words":
+            self.names |= words_of(node)
             # An expression of policies, `( A && B )`, is not looked into.
             self._value(instance, definition, values[0], whole=True)
             return
@@ -192,7 +255,7 @@ class Walk:
 
     def _value(self, instance: Instance, definition: Definition, node: Node, whole: bool = False) -> None:
         word = node.word
-        wrong = _misfit(instance, definition, definition, word)
+        wrong = self._misfit(instance, definition, definition, word)
         if wrong is not None and not (self.in_groups and is_wildcard(word)):
             self._wrong((*instance.path(), *_written(instance, definition, word)), definition, node, wrong)
         if definition.musts or definition.enum_musts:
@@ -200,10 +263,25 @@ class Walk:
         if node.children and not whole:
             self._stack.append((instance, node, True))
 
+    def _misfit(self, instance: Instance, definition: Definition, leaf: Definition, word: str) -> Wrong | None:
+        """Return why a word is no value of a leaf, or of a key, of a statement; None if it is."""
+        if leaf.unreadable:
+            self._placed += 1
+            self.unreadable |= leaf.unreadable
+        wrong = leaf.check(word) if leaf.check is not None else None
+        if wrong is None and leaf.is_address and "/" in word and has_host_bits(word):
+            self._placed += 1
+            return host_bits((*instance.path(), definition.name), word)
+        return wrong
+
     def _ask(self, instance: Instance, leaf: Definition, node: Node, word: str, below: tuple[str, ...]) -> None:
         for musts in (leaf.musts, leaf.enum_musts.get(word)):
             if musts:
-                self.musts.append((instance, musts, word, node, True, below))
+                self._meet((instance, musts, word, node, True, below))
+
+    def _meet(self, constraints: Constraints) -> None:
+        self.met.append(constraints)
+        self.constraints += len(constraints[1])
 
     def _once(self, instance: Instance, definition: Definition, node: Node) -> None:
         """Find a second value of a leaf whose values are not below one word."""
@@ -220,6 +298,7 @@ class Walk:
         elif len(entries) > 1:
             self._several(instance, definition, entries)
         self.words += len(entries)
+        self.names.update(node.children)
         keys = definition.written_keys
         walk_key = self._key if not keys or key_is_named(keys[0]) else self._key_value
         for entry in entries:
@@ -235,6 +314,7 @@ class Walk:
         if not key_is_named(key):
             self._key_value(instance, definition, node, done)
         elif node.word == key.name and node.children:
+            self.names.update(node.children)
             for value in node.children.values():
                 self._key_value(instance, definition, value, done)
         else:
@@ -244,7 +324,7 @@ class Walk:
         word = node.word
         keys = definition.written_keys
         key = keys[len(done)]
-        wrong = _misfit(instance, definition, key, word)
+        wrong = self._misfit(instance, definition, key, word)
         if wrong is not None and not (self.in_groups and is_wildcard(word)):
             path = Instance(definition, node, instance, (*done, word)).path()
             self._wrong(path, definition, node, wrong)
@@ -254,11 +334,13 @@ class Walk:
         elif not node.children:
             self._incomplete(instance, definition, node, done)
         else:
+            self.names.update(node.children)
             for child in node.children.values():
                 self._key(instance, definition, child, done)
 
     def _incomplete(self, instance: Instance, definition: Definition, node: Node, done: tuple[str, ...]) -> None:
         """Report what is missing of an entry whose keys `done` are there."""
+        self.names |= words_of(node)
         key = definition.written_keys[len(done)]
         one_of = key.check("") if key.name == CHOICE_IDENT and key.check is not None else None
         what = one_of.message.removeprefix("'' is not ") if one_of is not None else repr(key.name)
@@ -270,11 +352,13 @@ class Walk:
     def _entry(self, instance: Instance, definition: Definition, node: Node, key: tuple[str, ...]) -> None:
         entry = Instance(definition, node, instance, key)
         if definition.musts:
-            self.musts.append((entry, definition.musts, key[-1], node, False, ()))
+            self._meet((entry, definition.musts, key[-1], node, False, ()))
         for one, word in zip(definition.keys, key, strict=False):
             if one.musts or one.enum_musts:
                 self._ask(entry, one, node, word, ())
         if definition.name == "groups" and instance.parent is None:
+            self._placed += 1
+            self.names |= words_of(node)
             self.groups.append(entry)
         elif node.children:
             self._stack.append((entry, node, False))
@@ -294,6 +378,8 @@ class Walk:
         self.violations.append(Violation(wrong.kind, path, node.line, wrong.message, wrong.juniper, hint))
 
     def _unknown(self, instance: Instance, node: Node) -> None:
+        self._placed += 1
+        self.names |= words_of(node)
         at_top = instance.parent is None or (instance.parent.parent is None and instance.definition.name == "groups")
         if at_top and node.word in HIERARCHIES:
             self.unmodeled[node.word] = self.unmodeled.get(node.word, 0) + sum(not one.children for one in node.below())
@@ -346,14 +432,6 @@ class Walk:
         self, kind: str, instance: Instance, node: Node, message: str, hint: str = "", before: tuple[str, ...] = ()
     ) -> None:
         self.violations.append(Violation(kind, (*instance.path(), *before, node.word), node.line, message, "", hint))
-
-
-def _misfit(instance: Instance, definition: Definition, leaf: Definition, word: str) -> Wrong | None:
-    """Return why a word is no value of a leaf, or of a key, of a statement; None if it is."""
-    wrong = leaf.check(word) if leaf.check is not None else None
-    if wrong is None and leaf.is_address and "/" in word:
-        return host_bits((*instance.path(), definition.name), word)
-    return wrong
 
 
 def _written(instance: Instance, definition: Definition, word: str) -> tuple[str, ...]:
