@@ -63,10 +63,9 @@ class Evaluation:
     def run(self) -> list[Unevaluated]:
         """Evaluate all; return those that cannot be evaluated."""
         unevaluated: list[Unevaluated] = []
-        for one, instance in self._each(self._walk.met, None, None):
-            _, _, value, node, _, below = one
-            scope = self._scope(one, instance)
-            for expression, message in self._left(one, instance):
+        for (_, _, value, node, leaf, below), instance, left in self._each(self._walk.met, None, None):
+            scope = Scope(self._root, self._walk.extra, instance, value, leaf, self._counts, self._words)
+            for expression, message in left:
                 try:
                     holds = evaluate(expression, scope)
                 except Unevaluable as reason:
@@ -81,24 +80,22 @@ class Evaluation:
         self._kept.keep_open(self._words, self._open, self._deciding)
         return unevaluated
 
-    def _scope(self, one: Constraints, instance: Instance) -> Scope:
-        return Scope(self._root, self._walk.extra, instance, one[2], one[4], self._counts, self._words)
-
     def _each(
         self, met: list[Constraints | Taken], old: Instance | None, new: Instance | None
-    ) -> Iterator[tuple[Constraints, Instance]]:
-        """Iterate over constraints that have to be evaluated, each with its instance, `new` in the place of `old`."""
+    ) -> Iterator[tuple[Constraints, Instance, list[list[str]]]]:
+        """Iterate over what has to be evaluated, each with its instance: with `new` in the place of `old`."""
+        known = self._open.get
         for one in met:
-            instance = one.instance if isinstance(one, Taken) else one[0]
             if isinstance(one, Taken):
                 instance = _renewed(one.instance, old, new)
                 rest = self._rest(one.walk, instance)
                 if rest:
                     yield from self._each(rest, one.walk.instance, instance)
-            else:
+                continue
+            left = known((id(one[1]), one[0].definition, one[2] is None))
+            if left is None or left:
                 instance = _renewed(one[0], old, new)
-                if self._left(one, instance):
-                    yield one, instance
+                yield one, instance, left if left is not None else self._left(one, instance)
 
     def _rest(self, walk: KeptWalk, instance: Instance) -> list[Constraints | Taken]:
         """Return what has to be evaluated of the constraints of a kept walk, which is taken over for an instance."""
@@ -132,8 +129,9 @@ class Evaluation:
         return left
 
     def _can_be_evaluated(self, expression: str, one: Constraints, instance: Instance) -> bool:
+        scope = Scope(self._root, self._walk.extra, instance, one[2], one[4], self._counts, self._words)
         try:
-            evaluate(expression, self._scope(one, instance))
+            evaluate(expression, scope)
         except Unevaluable:
             return False
         return True
