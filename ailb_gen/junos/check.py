@@ -24,12 +24,12 @@ def check(root: Node, schema: Schema, groups: Node | None = None, kept: KeptWalk
     constraints and may hold wildcards; the same goes for groups that are still in the tree. With `kept`, blocks that
     were checked before as the same object are not walked again; it does not change the result.
     """
-    kept = kept if kept is not None else KeptWalks()
-    walk = Walk(kept)
+    walk = Walk(kept or KeptWalks(), keeps=kept is not None)
     walk.run([(Instance(schema.root, root, None), root, False)])
-    unevaluated = Evaluation(root, walk, kept).run()
+    unevaluated = Evaluation(root, walk, kept or KeptWalks()).run()
     evaluated = walk.constraints - len(unevaluated)
-    kept.add(walk.made, walk.used)
+    if kept is not None:
+        kept.add(walk.made, walk.used)
     if groups is not None:
         above = Node("")
         above.children[groups.word] = groups
@@ -87,6 +87,8 @@ class Evaluation:
         known = self._open.get
         for one in met:
             if isinstance(one, Taken):
+                if one.walk.open_ is self._open and not one.walk.rest:
+                    continue
                 instance = _renewed(one.instance, old, new)
                 rest = self._rest(one.walk, instance)
                 if rest:

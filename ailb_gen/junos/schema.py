@@ -59,7 +59,8 @@ class Definition:
 
     `value` says whether a leaf takes one: "one", "none", "maybe", or "words" for an expression. `check` is None where
     every word is a value. `words` are the statements below by name, `bare` those whose name is not written, `keys`
-    those of a list. `unreadable` are patterns of its type that cannot be compiled, each with the reason.
+    those of a list. `unreadable` are patterns of its type that cannot be compiled, each with the reason. `fine` are
+    words that were found to be values, where nothing but the word itself counts for that; else it is None.
     """
 
     __slots__ = (
@@ -69,6 +70,7 @@ class Definition:
         "cases",
         "check",
         "enum_musts",
+        "fine",
         "flags",
         "is_address",
         "kind",
@@ -89,6 +91,7 @@ class Definition:
         self.check: Callable[[str], Wrong | None] | None = None
         self.unreadable: dict[str, str] = _READABLE
         self.value = "one"
+        self.fine: set[str] | None = None
         self.is_address = False
         self.enum_musts: dict[str, list[list[str]]] = {}
         self._schema = schema
@@ -109,6 +112,9 @@ class Definition:
                 self.enum_musts.update(member[2])
         if made[0] == "junos" and made[1] == "policy-algebra":
             self.value = "words"
+        asked = self.enum_musts or self.unreadable or self.cases or (self.is_address and self.check is None)
+        if self.value == "one" and not asked:
+            self.fine = set()
 
     @property
     def schema(self) -> Schema:
@@ -135,9 +141,14 @@ class Definition:
         """The keys as text has them: the key that chooses is followed by its value, or by further keys."""
         return (self._opened or self._expand())[3]
 
+    @property
+    def plain_key(self) -> bool:
+        """Whether the entries of a list have one key, which is written without its name and may be any word."""
+        return (self._opened or self._expand())[4]
+
     def _expand(self) -> Opened:
         if self.kind not in {CONTAINER, LIST}:
-            self._opened = {}, (), (), ()
+            self._opened = {}, (), (), (), False
             return self._opened
         below = [Definition(self._schema, raw, cases) for raw, cases in self._schema.spread(self._raw[4], ())]
         names = self._raw[5] if self.kind == LIST else []
@@ -148,7 +159,8 @@ class Definition:
         bare = [one for one in rest if one.flags & NOKEYWORD or (one.flags & PLAIN and self._is_silent(one))]
         # Those that take any word come last.
         written = (keys[0], *keys[2:]) if len(keys) > 2 and keys[1].name == CHOICE_VALUE else keys
-        self._opened = words, tuple(sorted(bare, key=lambda one: one.takes_any)), keys, written
+        plain = len(written) == 1 and written[0].is_plain_key
+        self._opened = words, tuple(sorted(bare, key=lambda one: one.takes_any)), keys, written, plain
         return self._opened
 
     def _is_silent(self, below: Definition) -> bool:
@@ -158,14 +170,21 @@ class Definition:
         return below.kind == LEAF and any(below.name == self.name + end for end in _PLAIN_VALUES)
 
     @property
+    def is_plain_key(self) -> bool:
+        """Return whether a key is written without its name and may be any word."""
+        named = not self.flags & (NOKEYWORD | PLAIN) and self.name not in {CHOICE_IDENT, CHOICE_VALUE}
+        return not named and self.check is None and not self.unreadable
+
+    @property
     def takes_any(self) -> bool:
         """Return whether the first word of a bare statement may be anything."""
         first = self.keys[0] if self.kind == LIST and self.keys else self
         return first.check is None
 
 
-# What is below a statement: by the word that is written, without a name, and the keys of a list, all and as written.
-Opened = tuple[dict[str, Definition], tuple[Definition, ...], tuple[Definition, ...], tuple[Definition, ...]]
+# What is below a statement: by the word that is written, without a name, and the keys of a list, all and as written;
+# and whether they are one that may be any word.
+Opened = tuple[dict[str, Definition], tuple[Definition, ...], tuple[Definition, ...], tuple[Definition, ...], bool]
 
 
 class Schema:

@@ -10,7 +10,7 @@ from ailb_gen.junos.check_result import Violation
 from ailb_gen.junos.grammar import HIERARCHIES, WITH_VALUE, is_wildcard
 from ailb_gen.junos.instance import Instance, key_is_named
 from ailb_gen.junos.kept import DEEPEST, Constraints, KeptWalk, KeptWalks, Taken
-from ailb_gen.junos.schema import CHOICE_IDENT, CHOICE_VALUE, Definition
+from ailb_gen.junos.schema import CHOICE_IDENT, CHOICE_VALUE, WORDS, Definition
 from ailb_gen.junos.statements import CONTAINER, LEAF, LIST, ONE_LINE, PLAIN, PRESENCE
 from ailb_gen.junos.tokens import LIKE_TAG, TAG_HINT
 from ailb_gen.junos.tree import ENDS, Node, words_of
@@ -36,7 +36,7 @@ class Walk:
     depends on what stands around. `names` are the words of the tree.
     """
 
-    def __init__(self, kept: KeptWalks) -> None:
+    def __init__(self, kept: KeptWalks, keeps: bool) -> None:
         self.violations: list[Violation] = []
         self.met: list[Constraints | Taken] = []
         self.constraints = 0
@@ -52,6 +52,7 @@ class Walk:
         self.later: list[tuple[Instance, Node]] = []
         self.words = 0
         self._kept = kept.walks
+        self._keeps = keeps
         # What depends on the place of a block, besides violations: such a block is not kept.
         self._placed = 0
         # The blocks around: what was counted in front of each, and the constraints met there.
@@ -73,7 +74,7 @@ class Walk:
                     self._take_over(kept, instance)
                     continue
                 # What differs from a kept file will hardly be met again.
-                if not self.used:
+                if self._keeps and not self.used:
                     instance = self._begin(instance)
             self.words += len(node.children)
             self.names.update(node.children)
@@ -84,10 +85,15 @@ class Walk:
             known = instance.definition.words
             for word, child in node.children.items():
                 definition = known.get(word)
-                if definition is not None:
+                if definition is None:
+                    if not self._take_bare(instance, child):
+                        self._misplaced(instance, child)
+                elif (
+                    definition.fine is None
+                    or len(child.children) != 1
+                    or not self._is_fine(instance, definition, child)
+                ):
                     self._take(instance, definition, child)
-                else:
-                    self._statement(instance, child)
 
     def _take_over(self, kept: KeptWalk, instance: Instance) -> None:
         self.used.add(kept.file)
@@ -127,10 +133,25 @@ class Walk:
         if definition is not None:
             self._take(instance, definition, node)
         elif not self._take_bare(instance, node):
-            # A container on one line may be followed by what belongs to the statement around it.
-            one_line = instance.definition.flags & ONE_LINE and not instance.node.flags & ENDS
-            if not (one_line and instance.parent is not None and self._belongs(instance.parent, node)):
-                self._unknown(instance, node)
+            self._misplaced(instance, node)
+
+    def _misplaced(self, instance: Instance, node: Node) -> None:
+        # A container on one line may be followed by what belongs to the statement around it.
+        one_line = instance.definition.flags & ONE_LINE and not instance.node.flags & ENDS
+        if not (one_line and instance.parent is not None and self._belongs(instance.parent, node)):
+            self._unknown(instance, node)
+
+    def _is_fine(self, instance: Instance, definition: Definition, node: Node) -> bool:
+        """Take a leaf whose only value is known to fit: most statements are such; return whether it is one."""
+        (value,) = node.children.values()
+        word = value.word
+        if value.children or (definition.check is not None and word not in (definition.fine or ())):
+            return False
+        self.words += 1
+        self.names.add(word)
+        if definition.musts:
+            self._meet((instance, definition.musts, word, value, True, _written(instance, definition, word)))
+        return True
 
     def _follow(self, instance: Instance, node: Node) -> None:
         if self._belongs(instance, node):
@@ -196,7 +217,10 @@ class Walk:
             if definition.cases:
                 self._choose(instance, definition, node)
             if definition.kind == LIST:
-                self._key(instance, definition, node, ())
+                if definition.plain_key:
+                    self._entry(instance, definition, node, (node.word,))
+                else:
+                    self._key(instance, definition, node, ())
             else:
                 if definition.kind == LEAF:
                     self._once(instance, definition, node)
@@ -269,9 +293,12 @@ class Walk:
             self._placed += 1
             self.unreadable |= leaf.unreadable
         wrong = leaf.check(word) if leaf.check is not None else None
-        if wrong is None and leaf.is_address and "/" in word and has_host_bits(word):
-            self._placed += 1
-            return host_bits((*instance.path(), definition.name), word)
+        if wrong is None:
+            if leaf.is_address and "/" in word and has_host_bits(word):
+                self._placed += 1
+                return host_bits((*instance.path(), definition.name), word)
+            if leaf.fine is not None and len(leaf.fine) < WORDS:
+                leaf.fine.add(word)
         return wrong
 
     def _ask(self, instance: Instance, leaf: Definition, node: Node, word: str, below: tuple[str, ...]) -> None:
@@ -299,6 +326,10 @@ class Walk:
             self._several(instance, definition, entries)
         self.words += len(entries)
         self.names.update(node.children)
+        if definition.plain_key:
+            for entry in entries:
+                self._entry(instance, definition, entry, (entry.word,))
+            return
         keys = definition.written_keys
         walk_key = self._key if not keys or key_is_named(keys[0]) else self._key_value
         for entry in entries:
