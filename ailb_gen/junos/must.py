@@ -186,12 +186,14 @@ def _path_test(path: NodePath) -> Callable[[Scope], bool | None]:
         return lambda scope: number(path, scope, 2) < 2
     # Most paths are of what a configuration nowhere has. Those with variables may have no answer: they are followed.
     words = frozenset() if any("$" in step for step in path.steps) else fixed_words(path)
-    if not any(map(is_wildcard, path.steps)):
-        return lambda scope: True if words <= scope.words and _exists(path, scope) else _absent(path, scope)
-    return lambda scope: True if words <= scope.words and number(path, scope, 1) else _absent(path, scope)
+    exists = _exists if not any(map(is_wildcard, path.steps)) else lambda path, scope: number(path, scope, 1)
+    if len(words) == 1:
+        (word,) = words
+        return lambda scope: True if word in scope.words and exists(path, scope) else _absent(path, scope)
+    return lambda scope: True if words <= scope.words and exists(path, scope) else _absent(path, scope)
 
 
-def _exists(path: NodePath, scope: Scope) -> bool:
+def _exists(path: NodePath, scope: Scope) -> bool | int:
     """Return whether there is what a path without wildcards leads to."""
     found = _matches(path, scope)
     # Only what fills a wildcard is not a tuple: one in a value.

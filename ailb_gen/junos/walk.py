@@ -95,6 +95,14 @@ class Walk:
                 ):
                     self._take(instance, definition, child)
 
+    def _go_below(self, instance: Instance, node: Node) -> None:
+        kept = self._kept.get(id(node))
+        if kept is None or kept.met or kept.instance.definition is not instance.definition or self.in_groups:
+            self._stack.append((instance, node, False))
+        else:
+            # Constraints keep their order, which here are none.
+            self._take_over(kept, instance)
+
     def _take_over(self, kept: KeptWalk, instance: Instance) -> None:
         self.used.add(kept.file)
         self.words += kept.words
@@ -212,7 +220,7 @@ class Walk:
     def _take_bare(self, instance: Instance, node: Node) -> bool:
         """Walk a statement whose name is not written and whose first word is `node`; return whether there is one."""
         for definition in instance.definition.bare:
-            if not self._fits(definition, node):
+            if not definition.plain_key and not self._fits(definition, node):
                 continue
             if definition.cases:
                 self._choose(instance, definition, node)
@@ -239,7 +247,7 @@ class Walk:
         if definition.musts:
             self._meet((below, definition.musts, None, node, False, ()))
         if node.children:
-            self._stack.append((below, node, False))
+            self._go_below(below, node)
         elif definition.flags & ONE_LINE and not definition.flags & PRESENCE and definition.bare:
             self._fault(kinds.MISSING, instance, node, f"{node.word!r} needs a value")
 
@@ -392,7 +400,7 @@ class Walk:
             self.names |= words_of(node)
             self.groups.append(entry)
         elif node.children:
-            self._stack.append((entry, node, False))
+            self._go_below(entry, node)
 
     def _choose(self, instance: Instance, definition: Definition, node: Node) -> None:
         if instance.cases is None:
