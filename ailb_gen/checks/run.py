@@ -19,6 +19,7 @@ from ailb_gen.intent.load import Intent
 from ailb_gen.junos.check import check
 from ailb_gen.junos.check_result import CheckResult
 from ailb_gen.junos.groups import active
+from ailb_gen.junos.kept import KeptWalks
 from ailb_gen.junos.schema import Schema, load_schema
 from ailb_gen.junos.tree import Node
 from ailb_gen.junos.yang_files import model_directory
@@ -53,21 +54,25 @@ class CommitCheck:
         """Check the tree as it takes effect, and the groups of the tree as written."""
         if self.yang is None:
             return NOTHING
-        return check(tree, _schema(self.yang), active(written).get("groups"))
+        schema, kept = _models(self.yang)
+        return check(tree, schema, active(written).get("groups"), kept)
 
 
 @lru_cache(maxsize=2)
-def _loaded(yang: Path) -> list[Schema]:
+def _loaded(yang: Path) -> list[tuple[Schema, KeptWalks]]:
     """Return the list in which this process keeps the schema of a directory."""
     return []
 
 
-def _schema(yang: Path, steps: RunProgress | None = None) -> Schema:
-    """Return the schema; models that were not parsed before are parsed, in steps of their own."""
+def _models(yang: Path, steps: RunProgress | None = None) -> tuple[Schema, KeptWalks]:
+    """Return the schema, and what was found in blocks that files share.
+
+    Models that were not parsed before are parsed, in steps of their own.
+    """
     loaded = _loaded(yang)
     if not loaded:
         begin = steps.begin if steps is not None else lambda name, total: lambda count: None
-        loaded.append(load_schema(yang, lambda _, total: nullcontext(begin("YANG models", total))))
+        loaded.append((load_schema(yang, lambda _, total: nullcontext(begin("YANG models", total))), KeptWalks()))
     return loaded[0]
 
 
@@ -103,7 +108,7 @@ def examine(
         yang = model_directory(options.yang) if options.yang is not None and commit else None
         if yang is not None:
             steps.begin("YANG models", 1)
-            _schema(yang, steps)
+            _models(yang, steps)
         also = "commit check" if yang is not None else ""
         read = steps.begin("reading", switch_count(root), also)
         reading = read_network(root, CommitCheck(yang), executor, read, known)

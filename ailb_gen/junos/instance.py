@@ -49,3 +49,8 @@ def _own_words(instance: Instance) -> tuple[str, ...]:
 def key_is_named(key: Definition) -> bool:
     """Return whether a key's name is written in front of it (`drop-profile-map loss-priority any protocol any`)."""
     return not key.flags & (NOKEYWORD | PLAIN) and key.name not in {CHOICE_IDENT, CHOICE_VALUE}
+
+
+def written(instance: Instance, definition: Definition, word: str) -> tuple[str, ...]:
+    """Return the words of a leaf and its value, or of a list and its key, as they are written."""
+    return (word,) if definition in instance.definition.bare else (definition.name, word)

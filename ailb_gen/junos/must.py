@@ -186,7 +186,18 @@ def _path_test(path: NodePath) -> Callable[[Scope], bool | None]:
         return lambda scope: number(path, scope, 2) < 2
     # Most paths are of what a configuration nowhere has. Those with variables may have no answer: they are followed.
     words = frozenset() if any("$" in step for step in path.steps) else fixed_words(path)
-    return lambda scope: True if words <= scope.words and number(path, scope, 1) else _absent(path, scope)
+    exists = _exists if not any(map(is_wildcard, path.steps)) else lambda path, scope: number(path, scope, 1)
+    if len(words) == 1:
+        (word,) = words
+        return lambda scope: True if word in scope.words and exists(path, scope) else _absent(path, scope)
+    return lambda scope: True if words <= scope.words and exists(path, scope) else _absent(path, scope)
+
+
+def _exists(path: NodePath, scope: Scope) -> bool | int:
+    """Return whether there is what a path without wildcards leads to."""
+    found = _matches(path, scope)
+    # Only what fills a wildcard is not a tuple: one in a value.
+    return bool(found) if isinstance(found, tuple) else _count(found, 1) > 0
 
 
 def fixed_words(path: NodePath) -> frozenset[str]:
@@ -261,9 +272,9 @@ def _count_all(path: NodePath, scope: Scope) -> dict[str, int]:
     words = ["<*>" if step == "$$" else step for step in path.steps]
     at = path.steps.index("$$") if "$$" in path.steps else -1
     found = Counter[str]()
-    for node in _descend(scope.root, list(_words(tuple(words[:at]), scope)), scope) if at >= 0 else (scope.root,):
+    for node in _descend(scope.root, _words(tuple(words[:at]), scope), scope) if at >= 0 else (scope.root,):
         below = (*node.children.values(), *scope.extra.get(id(node), {}).values()) if at >= 0 else (node,)
-        rest = list(_words(tuple(words[at + 1 :]), scope))
+        rest = _words(tuple(words[at + 1 :]), scope)
         for one in below:
             found[one.word if at >= 0 else ""] += _count(_descend(one, rest, scope), 2)
     return found
@@ -271,7 +282,7 @@ def _count_all(path: NodePath, scope: Scope) -> dict[str, int]:
 
 def _every(path: NodePath, scope: Scope) -> bool:
     last = max((number for number, step in enumerate(path.steps) if is_wildcard(step)), default=-1)
-    rest = [*_words(path.steps[last + 1 :], scope)]
+    rest = _words(path.steps[last + 1 :], scope)
     first = NodePath("", path.up, path.steps[: last + 1])
     return all(_count(_descend(node, rest, scope), 1) for node in _matches(first, scope))
 
@@ -280,9 +291,9 @@ def _matches(path: NodePath, scope: Scope) -> Iterable[Node]:
     if _INSTANCE in path.steps and not _key("instance", scope):
         return ()
     if path.up < 0:
-        return _descend(scope.root, [*_words(path.steps, scope)], scope)
+        return _descend(scope.root, _words(path.steps, scope), scope)
     start = _climb(path.up, scope)
-    return _descend(start.node, [*_words(path.steps, scope)], scope) if start is not None else ()
+    return _descend(start.node, _words(path.steps, scope), scope) if start is not None else ()
 
 
 def _climb(up: int, scope: Scope) -> Instance | None:
@@ -300,9 +311,11 @@ def _descend(start: Node, words: Sequence[str], scope: Scope) -> Iterable[Node]:
     """Return what stands behind words below a node, in any order."""
     node = start
     for done, word in enumerate(words):
-        if is_wildcard(word):
+        if word[:1] == "<" and is_wildcard(word):
             return _fill(node, words[done:], scope)
-        found = node.children.get(word) or scope.extra.get(id(node), NOTHING).get(word)
+        found = node.children.get(word)
+        if found is None and scope.extra:
+            found = scope.extra.get(id(node), NOTHING).get(word)
         if found is None:
             return ()
         node = found
@@ -317,30 +330,29 @@ def _fill(start: Node, words: Sequence[str], scope: Scope) -> Iterator[Node]:
             yield from _descend(one, words[1:], scope)
 
 
-def _words(steps: tuple[str, ...], scope: Scope) -> Iterator[str]:
+def _words(steps: tuple[str, ...], scope: Scope) -> list[str]:
+    words = []
     for step in steps:
         if "$" not in step:
-            yield step
+            words.append(step)
         elif step.startswith("$$={") and step.endswith("}"):
-            yield step[4:-1]
+            words.append(step[4:-1])
         elif step in {"$$", "$$-IFD", "$$-IFL"}:
             if scope.value is None:
                 raise Unevaluable(_VALUELESS)
-            yield from _interface(scope.value, step[2:])
+            words += _interface(scope.value, step[2:])
         elif "${" in step:
-            yield _KEY.sub(lambda found: _key(found[1], scope), step)
+            words.append(_KEY.sub(lambda found: _key(found[1], scope), step))
         else:
             raise Unevaluable(f"the variable {step} is not known")
+    return words
 
 
-def _interface(name: str, part: str) -> Iterator[str]:
+def _interface(name: str, part: str) -> tuple[str, ...]:
     physical, dot, unit = name.partition(".")
     if not part:
-        yield name
-    elif part == "-IFD" or not dot:
-        yield physical
-    else:
-        yield from (physical, "unit", unit)
+        return (name,)
+    return (physical,) if part == "-IFD" or not dot else (physical, "unit", unit)
 
 
 def _key(name: str, scope: Scope) -> str:

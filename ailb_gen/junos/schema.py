@@ -48,6 +48,8 @@ _PLAIN_BARE = {
 _PLAIN_VALUES = ("", "-name", "-value", "-choice", "-path")
 
 
+_READABLE: dict[str, str] = {}
+
 # So many words with their verdicts are kept for each type: those that most switches of a fabric have.
 WORDS = 4096
 
@@ -57,7 +59,8 @@ class Definition:
 
     `value` says whether a leaf takes one: "one", "none", "maybe", or "words" for an expression. `check` is None where
     every word is a value. `words` are the statements below by name, `bare` those whose name is not written, `keys`
-    those of a list.
+    those of a list. `unreadable` are patterns of its type that cannot be compiled, each with the reason. `fine` are
+    words that were found to be values, where nothing but the word itself counts for that; else it is None.
     """
 
     __slots__ = (
@@ -67,12 +70,14 @@ class Definition:
         "cases",
         "check",
         "enum_musts",
+        "fine",
         "flags",
         "is_address",
         "kind",
         "most",
         "musts",
         "name",
+        "unreadable",
         "value",
     )
 
@@ -84,7 +89,9 @@ class Definition:
         self.cases = cases
         self.most = 0
         self.check: Callable[[str], Wrong | None] | None = None
+        self.unreadable: dict[str, str] = _READABLE
         self.value = "one"
+        self.fine: set[str] | None = None
         self.is_address = False
         self.enum_musts: dict[str, list[list[str]]] = {}
         self._schema = schema
@@ -98,13 +105,16 @@ class Definition:
     def _read_type(self, made: Json) -> None:
         if takes_empty(made):
             self.value = "none" if made[0] == "empty" else "maybe"
-        self.check = self._schema.type_check(made)
+        self.check, self.unreadable = self._schema.type_check(made)
         self.is_address = is_address(made)
         for member in made[1] if made[0] == "union" else [made]:
             if member[0] == "enumeration":
                 self.enum_musts.update(member[2])
         if made[0] == "junos" and made[1] == "policy-algebra":
             self.value = "words"
+        asked = self.enum_musts or self.unreadable or self.cases or (self.is_address and self.check is None)
+        if self.value == "one" and not asked:
+            self.fine = set()
 
     @property
     def schema(self) -> Schema:
@@ -131,9 +141,14 @@ class Definition:
         """The keys as text has them: the key that chooses is followed by its value, or by further keys."""
         return (self._opened or self._expand())[3]
 
+    @property
+    def plain_key(self) -> bool:
+        """Whether the entries of a list have one key, which is written without its name and may be any word."""
+        return (self._opened or self._expand())[4]
+
     def _expand(self) -> Opened:
         if self.kind not in {CONTAINER, LIST}:
-            self._opened = {}, (), (), ()
+            self._opened = {}, (), (), (), False
             return self._opened
         below = [Definition(self._schema, raw, cases) for raw, cases in self._schema.spread(self._raw[4], ())]
         names = self._raw[5] if self.kind == LIST else []
@@ -144,7 +159,8 @@ class Definition:
         bare = [one for one in rest if one.flags & NOKEYWORD or (one.flags & PLAIN and self._is_silent(one))]
         # Those that take any word come last.
         written = (keys[0], *keys[2:]) if len(keys) > 2 and keys[1].name == CHOICE_VALUE else keys
-        self._opened = words, tuple(sorted(bare, key=lambda one: one.takes_any)), keys, written
+        plain = len(written) == 1 and written[0].is_plain_key
+        self._opened = words, tuple(sorted(bare, key=lambda one: one.takes_any)), keys, written, plain
         return self._opened
 
     def _is_silent(self, below: Definition) -> bool:
@@ -154,24 +170,30 @@ class Definition:
         return below.kind == LEAF and any(below.name == self.name + end for end in _PLAIN_VALUES)
 
     @property
+    def is_plain_key(self) -> bool:
+        """Return whether a key is written without its name and may be any word."""
+        named = not self.flags & (NOKEYWORD | PLAIN) and self.name not in {CHOICE_IDENT, CHOICE_VALUE}
+        return not named and self.check is None and not self.unreadable
+
+    @property
     def takes_any(self) -> bool:
         """Return whether the first word of a bare statement may be anything."""
         first = self.keys[0] if self.kind == LIST and self.keys else self
         return first.check is None
 
 
-# What is below a statement: by the word that is written, without a name, and the keys of a list, all and as written.
-Opened = tuple[dict[str, Definition], tuple[Definition, ...], tuple[Definition, ...], tuple[Definition, ...]]
+# What is below a statement: by the word that is written, without a name, and the keys of a list, all and as written;
+# and whether they are one that may be any word.
+Opened = tuple[dict[str, Definition], tuple[Definition, ...], tuple[Definition, ...], tuple[Definition, ...], bool]
 
 
 class Schema:
-    """All statements of a set of models. `unreadable` collects patterns that cannot be compiled, with the reason."""
+    """All statements of a set of models."""
 
     def __init__(self, blocks: cache.Blocks | Sequence[Json], source: str) -> None:
         self.source = source
-        self.unreadable: dict[str, str] = {}
         self._blocks = blocks
-        self._checks: dict[str, Callable[[str], Wrong | None] | None] = {}
+        self._checks: dict[str, tuple[Callable[[str], Wrong | None] | None, dict[str, str]]] = {}
         self._groupings: dict[int, Json] = {}
         self.root = Definition(self, [CONTAINER, "configuration", PRESENCE, [], blocks[0]], ())
 
@@ -209,12 +231,13 @@ class Schema:
             found = self._groupings[number] = self._blocks[number + 1]
         return found
 
-    def type_check(self, made: Json) -> Callable[[str], Wrong | None] | None:
-        """Return the function of a type; equal types share one."""
+    def type_check(self, made: Json) -> tuple[Callable[[str], Wrong | None] | None, dict[str, str]]:
+        """Return the function of a type, and its patterns that cannot be compiled; equal types share both."""
         key = repr(made)
         if key not in self._checks:
-            check = compile_type(made, self.unreadable.setdefault)
-            self._checks[key] = lru_cache(WORDS)(check) if check is not None else None
+            unreadable: dict[str, str] = {}
+            check = compile_type(made, unreadable.setdefault)
+            self._checks[key] = (lru_cache(WORDS)(check) if check is not None else None, unreadable or _READABLE)
         return self._checks[key]
 
 

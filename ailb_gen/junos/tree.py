@@ -133,3 +133,14 @@ def copy(root: Node, done: bool = False) -> Node:
                 if child.children:
                     stack.append((child.children, twin.children))
     return result
+
+
+def words_of(root: Node) -> set[str]:
+    """Return all words below a node."""
+    found: set[str] = set()
+    stack = [root]
+    while stack:
+        children = stack.pop().children
+        found.update(children)
+        stack += [node for node in children.values() if node.children]
+    return found

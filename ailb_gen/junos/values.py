@@ -331,9 +331,14 @@ _REFUSED = re.compile(
 )
 
 
+def has_host_bits(word: str) -> bool:
+    """Return whether a prefix has bits set behind its length."""
+    found = prefix_bits(word)
+    return found is not None and found[0] & ((1 << found[1]) - 1) != 0
+
+
 def host_bits(path: Iterable[str], word: str) -> Wrong | None:
     """Return why a prefix cannot stand behind the words of a path, None where it can or is no prefix."""
-    found = prefix_bits(word)
-    if found is None or not found[0] & ((1 << found[1]) - 1) or not _REFUSED.search(" ".join(path)):
+    if not has_host_bits(word) or not _REFUSED.search(" ".join(path)):
         return None
     return Wrong("type", f"{word!r} has bits set beyond its length")

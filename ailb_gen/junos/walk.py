@@ -2,55 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
-
 from ailb_gen.junos import check_result as kinds
 from ailb_gen.junos.check_result import Violation
-from ailb_gen.junos.grammar import HIERARCHIES, WITH_VALUE, is_wildcard
-from ailb_gen.junos.instance import Instance, key_is_named
-from ailb_gen.junos.schema import CHOICE_IDENT, CHOICE_VALUE, Definition
+from ailb_gen.junos.faults import Faults, key_names
+from ailb_gen.junos.grammar import WITH_VALUE, is_wildcard
+from ailb_gen.junos.instance import Instance, key_is_named, written
+from ailb_gen.junos.kept import DEEPEST, Constraints, KeptWalk, KeptWalks, Taken
+from ailb_gen.junos.schema import CHOICE_IDENT, CHOICE_VALUE, WORDS, Definition
 from ailb_gen.junos.statements import CONTAINER, LEAF, LIST, ONE_LINE, PLAIN, PRESENCE
-from ailb_gen.junos.tokens import LIKE_TAG, TAG_HINT
-from ailb_gen.junos.tree import ENDS, Node
-from ailb_gen.junos.values import Wrong, canonical, host_bits
+from ailb_gen.junos.tree import ENDS, Node, words_of
+from ailb_gen.junos.values import Wrong, canonical, has_host_bits, host_bits
 from ailb_gen.wording import counted
 
-# Statements that came with a feature: models without any of them are of an older release, which is reported once.
-FEATURE = "BGP-DPF"
-FEATURE_WORDS = ("fabric-advertise", "fabric-color")
-FEATURE_HINT = "use the models of 25.4R1 or later, or those of 23.4X100-D4x for the QFX5240"
 
-_BGP = ("protocols", "bgp")
-_HINTS = 200  # violations of one file that get a did-you-mean: looking for one takes a millisecond
-
-
-class Walk:
+class Walk(Faults):
     """The walk over one tree; violations and constraints are collected on the way.
 
     Work is kept on a stack of instances, their nodes and whether the words behind the node follow on the same line
-    after a value: what then fits the statement around belongs to it.
+    after a value: what then fits the statement around belongs to it. None instead ends a block.
+
+    What it finds below a block is taken over from `kept` walks, or kept if there is nothing wrong and nothing that
+    depends on what stands around. `names` are the words of the tree.
     """
 
-    def __init__(self) -> None:
-        self.violations: list[Violation] = []
-        self.musts: list[tuple[Instance, list[list[str]], str | None, Node, bool, tuple[str, ...]]] = []
+    def __init__(self, kept: KeptWalks, keeps: bool) -> None:
+        super().__init__()
+        self.met: list[Constraints | Taken] = []
+        self.constraints = 0
+        self.made: list[KeptWalk] = []
+        self.used: set[int] = set()
+        self.unreadable: dict[str, str] = {}
         self.extra: dict[int, dict[str, Node]] = {}
         self.groups: list[Instance] = []
         self.in_groups = False
-        self.unmodeled: dict[str, int] = {}
-        self.unmodeled_lines: dict[str, int] = {}
-        self.later: list[tuple[Instance, Node]] = []
         self.words = 0
-        self._stack: list[tuple[Instance, Node, bool]] = []
-        self._hints: dict[tuple[Definition, str], str] = {}
+        self._kept = kept.walks
+        self._keeps = keeps
+        # The blocks around: what was counted in front of each, and the constraints met there.
+        self._around: list[tuple[int, int, int, list[Constraints | Taken], Instance]] = []
+        self._stack: list[tuple[Instance, Node, bool | None]] = []
 
-    def run(self, stack: list[tuple[Instance, Node, bool]]) -> None:
+    def run(self, stack: list[tuple[Instance, Node, bool | None]]) -> None:
         """Walk what is on a stack and all that is below it."""
         self._stack = stack
         while stack:
             instance, node, follows = stack.pop()
+            if follows is None:
+                self._end(instance)
+                continue
+            if follows is False and instance.parent is not None and not self.in_groups:
+                kept = self._kept.get(id(node))
+                if kept is not None and kept.instance.definition is instance.definition:
+                    self._take_over(kept, instance)
+                    continue
+                # What differs from a kept file will hardly be met again.
+                if self._keeps and not self.used:
+                    instance = self._begin(instance)
             self.words += len(node.children)
+            self.names.update(node.children)
             if follows:
                 for child in node.children.values():
                     self._follow(instance, child)
@@ -58,25 +67,87 @@ class Walk:
             known = instance.definition.words
             for word, child in node.children.items():
                 definition = known.get(word)
-                if definition is not None:
+                if definition is None:
+                    if not self._take_bare(instance, child):
+                        self._misplaced(instance, child)
+                elif (
+                    definition.fine is None
+                    or len(child.children) != 1
+                    or not self._is_fine(instance, definition, child)
+                ):
                     self._take(instance, definition, child)
-                else:
-                    self._statement(instance, child)
+
+    def _go_below(self, instance: Instance, node: Node) -> None:
+        kept = self._kept.get(id(node))
+        if kept is None or kept.met or kept.instance.definition is not instance.definition or self.in_groups:
+            self._stack.append((instance, node, False))
+        else:
+            # Constraints keep their order, which here are none.
+            self._take_over(kept, instance)
+
+    def _take_over(self, kept: KeptWalk, instance: Instance) -> None:
+        self.used.add(kept.file)
+        self.words += kept.words
+        self.constraints += kept.constraints
+        self.names |= kept.names
+        if kept.met:
+            self.met.append(Taken(kept, instance))
+
+    def _begin(self, instance: Instance) -> Instance:
+        """Begin a block that may be kept; return the instance that stands for it below."""
+        if len(self._around) >= DEEPEST:
+            self._placed += 1
+            return instance
+        inner = Instance(instance.definition, instance.node, instance.parent, instance.key)
+        wrong = self._placed + len(self.violations)
+        self._around.append((wrong, self.words, self.constraints, self.met, instance))
+        self.met = []
+        self._stack.append((inner, instance.node, None))
+        return inner
+
+    def _end(self, inner: Instance) -> None:
+        wrong, words, constraints, around, instance = self._around.pop()
+        met, self.met = self.met, around
+        if wrong != self._placed + len(self.violations):
+            around += met
+            return
+        # The tree around is not kept.
+        inner.parent = None
+        kept = KeptWalk(inner, met, self.words - words, self.constraints - constraints)
+        self.made.append(kept)
+        if met:
+            around.append(Taken(kept, instance))
 
     def _statement(self, instance: Instance, node: Node) -> None:
         definition = instance.definition.words.get(node.word)
         if definition is not None:
             self._take(instance, definition, node)
         elif not self._take_bare(instance, node):
-            # A container on one line may be followed by what belongs to the statement around it.
-            one_line = instance.definition.flags & ONE_LINE and not instance.node.flags & ENDS
-            if not (one_line and instance.parent is not None and self._belongs(instance.parent, node)):
-                self._unknown(instance, node)
+            self._misplaced(instance, node)
+
+    def _misplaced(self, instance: Instance, node: Node) -> None:
+        # A container on one line may be followed by what belongs to the statement around it.
+        one_line = instance.definition.flags & ONE_LINE and not instance.node.flags & ENDS
+        if not (one_line and instance.parent is not None and self._belongs(instance.parent, node)):
+            self._unknown(instance, node)
+
+    def _is_fine(self, instance: Instance, definition: Definition, node: Node) -> bool:
+        """Take a leaf whose only value is known to fit: most statements are such; return whether it is one."""
+        (value,) = node.children.values()
+        word = value.word
+        if value.children or (definition.check is not None and word not in (definition.fine or ())):
+            return False
+        self.words += 1
+        self.names.add(word)
+        if definition.musts:
+            self._meet((instance, definition.musts, word, value, True, written(instance, definition, word)))
+        return True
 
     def _follow(self, instance: Instance, node: Node) -> None:
         if self._belongs(instance, node):
             return
         if node.word in instance.definition.words:
+            self.names |= words_of(node)
             message = "it stands behind the value of another statement"
             self._fault(kinds.UNKNOWN, instance, node, message, "end that one with ';'")
         else:
@@ -92,6 +163,7 @@ class Walk:
                 return False
             definition = instance.definition.words.get(node.word)
             if definition is not None or any(self._fits(one, node) for one in instance.definition.bare):
+                self._placed += 1
                 self._once_more(instance, definition, node)
                 self.extra.setdefault(id(instance.node), {})[node.word] = node
                 self._statement(instance, node)
@@ -119,7 +191,7 @@ class Walk:
             self._list(instance, definition, node)
         elif definition.value == "none":
             if definition.musts:
-                self.musts.append((instance, definition.musts, None, node, True, (node.word,)))
+                self._meet((instance, definition.musts, None, node, True, (node.word,)))
             if node.children:
                 self._stack.append((instance, node, True))
         elif node.children:
@@ -130,12 +202,15 @@ class Walk:
     def _take_bare(self, instance: Instance, node: Node) -> bool:
         """Walk a statement whose name is not written and whose first word is `node`; return whether there is one."""
         for definition in instance.definition.bare:
-            if not self._fits(definition, node):
+            if not definition.plain_key and not self._fits(definition, node):
                 continue
             if definition.cases:
                 self._choose(instance, definition, node)
             if definition.kind == LIST:
-                self._key(instance, definition, node, ())
+                if definition.plain_key:
+                    self._entry(instance, definition, node, (node.word,))
+                else:
+                    self._key(instance, definition, node, ())
             else:
                 if definition.kind == LEAF:
                     self._once(instance, definition, node)
@@ -152,16 +227,18 @@ class Walk:
     def _container(self, instance: Instance, definition: Definition, node: Node) -> None:
         below = Instance(definition, node, instance)
         if definition.musts:
-            self.musts.append((below, definition.musts, None, node, False, ()))
+            self._meet((below, definition.musts, None, node, False, ()))
         if node.children:
-            self._stack.append((below, node, False))
+            self._go_below(below, node)
         elif definition.flags & ONE_LINE and not definition.flags & PRESENCE and definition.bare:
             self._fault(kinds.MISSING, instance, node, f"{node.word!r} needs a value")
 
     def _values(self, instance: Instance, definition: Definition, node: Node) -> None:
         values = list(node.children.values())
         self.words += len(values)
+        self.names.update(node.children)
         if definition.value == "words":
+            self.names |= words_of(node)
             # An expression of policies, `( A && B )`, is not looked into.
             self._value(instance, definition, values[0], whole=True)
             return
@@ -187,23 +264,41 @@ class Walk:
                 other = seen.setdefault(canonical(value.word), value)
                 if other is not value:
                     message = f"{value.word} is the same as {other.word}"
-                    path = (*instance.path(), *_written(instance, definition, value.word))
+                    path = (*instance.path(), *written(instance, definition, value.word))
                     self.violations.append(Violation(kinds.DUPLICATE, path, value.line, message))
 
     def _value(self, instance: Instance, definition: Definition, node: Node, whole: bool = False) -> None:
         word = node.word
-        wrong = _misfit(instance, definition, definition, word)
+        wrong = self._misfit(instance, definition, definition, word)
         if wrong is not None and not (self.in_groups and is_wildcard(word)):
-            self._wrong((*instance.path(), *_written(instance, definition, word)), definition, node, wrong)
+            self._wrong((*instance.path(), *written(instance, definition, word)), definition, node, wrong)
         if definition.musts or definition.enum_musts:
-            self._ask(instance, definition, node, word, _written(instance, definition, word))
+            self._ask(instance, definition, node, word, written(instance, definition, word))
         if node.children and not whole:
             self._stack.append((instance, node, True))
+
+    def _misfit(self, instance: Instance, definition: Definition, leaf: Definition, word: str) -> Wrong | None:
+        """Return why a word is no value of a leaf, or of a key, of a statement; None if it is."""
+        if leaf.unreadable:
+            self._placed += 1
+            self.unreadable |= leaf.unreadable
+        wrong = leaf.check(word) if leaf.check is not None else None
+        if wrong is None:
+            if leaf.is_address and "/" in word and has_host_bits(word):
+                self._placed += 1
+                return host_bits((*instance.path(), definition.name), word)
+            if leaf.fine is not None and len(leaf.fine) < WORDS:
+                leaf.fine.add(word)
+        return wrong
 
     def _ask(self, instance: Instance, leaf: Definition, node: Node, word: str, below: tuple[str, ...]) -> None:
         for musts in (leaf.musts, leaf.enum_musts.get(word)):
             if musts:
-                self.musts.append((instance, musts, word, node, True, below))
+                self._meet((instance, musts, word, node, True, below))
+
+    def _meet(self, constraints: Constraints) -> None:
+        self.met.append(constraints)
+        self.constraints += len(constraints[1])
 
     def _once(self, instance: Instance, definition: Definition, node: Node) -> None:
         """Find a second value of a leaf whose values are not below one word."""
@@ -216,10 +311,15 @@ class Walk:
     def _list(self, instance: Instance, definition: Definition, node: Node) -> None:
         entries = list(node.children.values())
         if not entries:
-            self._fault(kinds.MISSING, instance, node, f"{node.word!r} needs {_named(definition)}")
+            self._fault(kinds.MISSING, instance, node, f"{node.word!r} needs {key_names(definition)}")
         elif len(entries) > 1:
             self._several(instance, definition, entries)
         self.words += len(entries)
+        self.names.update(node.children)
+        if definition.plain_key:
+            for entry in entries:
+                self._entry(instance, definition, entry, (entry.word,))
+            return
         keys = definition.written_keys
         walk_key = self._key if not keys or key_is_named(keys[0]) else self._key_value
         for entry in entries:
@@ -235,6 +335,7 @@ class Walk:
         if not key_is_named(key):
             self._key_value(instance, definition, node, done)
         elif node.word == key.name and node.children:
+            self.names.update(node.children)
             for value in node.children.values():
                 self._key_value(instance, definition, value, done)
         else:
@@ -244,7 +345,7 @@ class Walk:
         word = node.word
         keys = definition.written_keys
         key = keys[len(done)]
-        wrong = _misfit(instance, definition, key, word)
+        wrong = self._misfit(instance, definition, key, word)
         if wrong is not None and not (self.in_groups and is_wildcard(word)):
             path = Instance(definition, node, instance, (*done, word)).path()
             self._wrong(path, definition, node, wrong)
@@ -254,11 +355,13 @@ class Walk:
         elif not node.children:
             self._incomplete(instance, definition, node, done)
         else:
+            self.names.update(node.children)
             for child in node.children.values():
                 self._key(instance, definition, child, done)
 
     def _incomplete(self, instance: Instance, definition: Definition, node: Node, done: tuple[str, ...]) -> None:
         """Report what is missing of an entry whose keys `done` are there."""
+        self.names |= words_of(node)
         key = definition.written_keys[len(done)]
         one_of = key.check("") if key.name == CHOICE_IDENT and key.check is not None else None
         what = one_of.message.removeprefix("'' is not ") if one_of is not None else repr(key.name)
@@ -270,14 +373,16 @@ class Walk:
     def _entry(self, instance: Instance, definition: Definition, node: Node, key: tuple[str, ...]) -> None:
         entry = Instance(definition, node, instance, key)
         if definition.musts:
-            self.musts.append((entry, definition.musts, key[-1], node, False, ()))
+            self._meet((entry, definition.musts, key[-1], node, False, ()))
         for one, word in zip(definition.keys, key, strict=False):
             if one.musts or one.enum_musts:
                 self._ask(entry, one, node, word, ())
         if definition.name == "groups" and instance.parent is None:
+            self._placed += 1
+            self.names |= words_of(node)
             self.groups.append(entry)
         elif node.children:
-            self._stack.append((entry, node, False))
+            self._go_below(entry, node)
 
     def _choose(self, instance: Instance, definition: Definition, node: Node) -> None:
         if instance.cases is None:
@@ -288,93 +393,6 @@ class Walk:
                 message = f"{other!r} and {node.word!r} are mutually exclusive"
                 self._fault(kinds.CHOICE, instance, node, message)
                 return
-
-    def _wrong(self, path: tuple[str, ...], definition: Definition, node: Node, wrong: Wrong) -> None:
-        hint = self._close((definition, node.word), wrong.names)
-        self.violations.append(Violation(wrong.kind, path, node.line, wrong.message, wrong.juniper, hint))
-
-    def _unknown(self, instance: Instance, node: Node) -> None:
-        at_top = instance.parent is None or (instance.parent.parent is None and instance.definition.name == "groups")
-        if at_top and node.word in HIERARCHIES:
-            self.unmodeled[node.word] = self.unmodeled.get(node.word, 0) + sum(not one.children for one in node.below())
-            self.unmodeled_lines.setdefault(node.word, node.line)
-            self.violations += _host_bits((*instance.path(), node.word), node)
-            return
-        definition = instance.definition
-        if node.word in FEATURE_WORDS and not definition.schema.has(*_BGP, FEATURE_WORDS[0]):
-            self.later.append((instance, node))
-            return
-        # In front of a name, such as that of an interface, it is taken for the name.
-        if any(map(LIKE_TAG.fullmatch, (*instance.path()[-1:], node.word))):
-            self._fault(kinds.UNKNOWN, instance, node, "Junos has no such tag", TAG_HINT)
-            return
-        around = instance.parent
-        named = definition.kind == LIST and around is not None and definition not in around.definition.bare
-        if named and around is not None and instance.key and instance.key[-1] in definition.words:
-            # Where the name is missing, the first statement of the block is taken for it.
-            what, path = f"{instance.key[-1]!r} is read as its name", (*around.path(), definition.name)
-            entries = around.node.children.get(definition.name)
-            if entries is not None and not entries.children.keys() <= definition.words.keys():
-                # Other entries have names: the word stands among them.
-                path = instance.path()
-            message = f"{definition.name!r} needs {_named(definition)}: {what}"
-            self.violations.append(Violation(kinds.MISSING, path, instance.node.line, message))
-            return
-        hint = self._close((definition, node.word), definition.words)
-        for one in () if hint else definition.bare:
-            first = one.keys[0] if one.kind == LIST and one.keys else one
-            wrong = first.check(node.word) if first.check is not None else None
-            if wrong is not None:
-                self._wrong((*instance.path(), node.word), one, node, wrong)
-                return
-        self._fault(kinds.UNKNOWN, instance, node, "there is no such statement", hint)
-
-    def tell_later(self) -> None:
-        """Make one violation of all statements that models of a later release have."""
-        if self.later:
-            instance, node = min(self.later, key=lambda found: found[1].line)
-            message = f"these models lack {FEATURE} ({', '.join(FEATURE_WORDS)}); what needs it is not checked"
-            self._fault(kinds.RELEASE, instance, node, message, FEATURE_HINT)
-
-    def _close(self, key: tuple[Definition, str], names: Iterable[str]) -> str:
-        if key not in self._hints and len(self._hints) < _HINTS:
-            close = get_close_matches(key[1][:80], names, 1)
-            self._hints[key] = f"did you mean {close[0]!r}?" if close else ""
-        return self._hints.get(key, "")
-
-    def _fault(
-        self, kind: str, instance: Instance, node: Node, message: str, hint: str = "", before: tuple[str, ...] = ()
-    ) -> None:
-        self.violations.append(Violation(kind, (*instance.path(), *before, node.word), node.line, message, "", hint))
-
-
-def _misfit(instance: Instance, definition: Definition, leaf: Definition, word: str) -> Wrong | None:
-    """Return why a word is no value of a leaf, or of a key, of a statement; None if it is."""
-    wrong = leaf.check(word) if leaf.check is not None else None
-    if wrong is None and leaf.is_address and "/" in word:
-        return host_bits((*instance.path(), definition.name), word)
-    return wrong
-
-
-def _written(instance: Instance, definition: Definition, word: str) -> tuple[str, ...]:
-    """Return the words of a leaf and its value, or of a list and its key, as they are written."""
-    return (word,) if definition in instance.definition.bare else (definition.name, word)
-
-
-def _named(definition: Definition) -> str:
-    return " and ".join(repr(key.name) for key in definition.keys if key.name != CHOICE_VALUE)
-
-
-def _host_bits(path: tuple[str, ...], around: Node) -> Iterator[Violation]:
-    """Find bits behind the length of prefixes below a node that has no model: routing instances have the same words."""
-    stack = [(path, around)]
-    while stack:
-        above, node = stack.pop()
-        for child in node:
-            if "/" in child.word and (wrong := host_bits(above, child.word)):
-                yield Violation(wrong.kind, (*above, child.word), child.line, wrong.message)
-            elif child.children:
-                stack.append(((*above, child.word), child))
 
 
 def _short(word: str) -> str:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from ailb_gen.checks.catalogue import BY_ID
 from ailb_gen.checks.model import Finding, Run, RunOptions
 from ailb_gen.checks.progress import CALLED, STEPS, WEIGHTS, RunProgress
-from ailb_gen.checks.run import NEED_ROUTES, _schema, examine, run
+from ailb_gen.checks.run import NEED_ROUTES, _models, examine, run
 from ailb_gen.errors import UsageError
 from ailb_gen.intent.load import Intent, load
 from tests.checks.trees import GOLDEN, rendered, shown
@@ -125,10 +125,10 @@ def test_models_that_are_parsed_for_the_first_time_advance(tmp_path: Path, monke
     told: list[int] = []
     steps = RunProgress(told.append, lambda name: None)
     steps.begin("YANG models", 1)
-    _schema(models, steps)
+    _models(models, steps)
     assert sum(told) == WEIGHTS["YANG models"]
     # They are kept: nothing is done again.
-    _schema(models, steps)
+    _models(models, steps)
     assert sum(told) == WEIGHTS["YANG models"]
 
 

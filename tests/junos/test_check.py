@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from ailb_gen.checks.families.junos import findings_of
 from ailb_gen.errors import AilbError
-from ailb_gen.junos.check import check, holds_without, words_of
+from ailb_gen.junos.check import check, holds_without
 from ailb_gen.junos.check_result import CheckResult, Violation
 from ailb_gen.junos.reader import read
-from ailb_gen.junos.tree import ENDS, Node
+from ailb_gen.junos.tree import ENDS, Node, words_of
 from ailb_gen.junos.writer import to_set
 from tests.conftest import ROOT, need_shared
 from tests.junos.models import outcome_of, outcome_of_file, outcome_of_tree, said, schema

@@ -6,11 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ailb_gen.junos import must
-from ailb_gen.junos.check import words_of
 from ailb_gen.junos.instance import Instance
 from ailb_gen.junos.must import NodePath, Scope, Unevaluable, compile_must, evaluate, parse_path
 from ailb_gen.junos.reader import read
-from ailb_gen.junos.tree import Node
+from ailb_gen.junos.tree import Node, words_of
 from tests.junos.models import outcome_of, said, schema
 
 TEXT = """

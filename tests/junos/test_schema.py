@@ -328,7 +328,7 @@ def test_a_word_is_judged_once_for_all_leaves_of_a_type(monkeypatch: pytest.Monk
     monkeypatch.setattr("ailb_gen.junos.schema.compile_type", compiled)
     found = Schema([[]], "")
     for word in ("7", "70", "7", "70"):
-        fits = found.type_check(["uint8", "1 .. 9"])
+        fits, _ = found.type_check(["uint8", "1 .. 9"])
         assert fits is not None
         assert (fits(word) is None) == (word == "7")
     assert judged == ["7", "70"]

@@ -12,7 +12,7 @@ from ailb_gen.checks.model import Check, Finding, Findings, Severity
 from ailb_gen.errors import Place
 from ailb_gen.junos import check_result as kinds
 from ailb_gen.junos.check_result import CheckResult, Violation
-from ailb_gen.junos.walk import FEATURE_HINT
+from ailb_gen.junos.faults import FEATURE_HINT
 from ailb_gen.network.supported_statements import is_read
 from ailb_gen.wording import plural
 
