@@ -24,7 +24,7 @@ def wrong(code: str, reason: str) -> PydanticCustomError:
 class Model(BaseModel):
     """Base of the models of every file that users write: frozen, unknown keys refused."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=False, protected_namespaces=())
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=False, protected_namespaces=(), defer_build=True)
 
 
 M = TypeVar("M", bound=BaseModel)
