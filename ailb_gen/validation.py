@@ -22,9 +22,15 @@ def wrong(code: str, reason: str) -> PydanticCustomError:
 
 
 class Model(BaseModel):
-    """Base of the models of every file that users write: frozen, unknown keys refused."""
+    """Base of the models of every file that users write: frozen, unknown keys refused.
 
-    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=False, protected_namespaces=())
+    Validators are built when they are used: most models are only parts of another. So that importing builds none,
+    defaults that are models are made by `model_construct`.
+    """
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", validate_default=False, protected_namespaces=(), defer_build=True
+    )
 
 
 M = TypeVar("M", bound=BaseModel)

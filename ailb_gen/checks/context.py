@@ -179,13 +179,14 @@ class Context:
         return {End(name, port): qos for name, row in self.qos.items() for qos, ports in row.items() for port in ports}
 
     def _by_qos(self, switch: Switch) -> dict[PortQos, list[str]]:
-        entries: dict[int, PortQos] = {}
         found: dict[PortQos, list[str]] = {}
+        # By entry: thousands of ports have a few, and comparing what entries mean takes longer than finding them.
+        rows: dict[int, list[str]] = {}
         for port in self.cabled_ports(switch.named):
             entry = port_entry(switch.cos, port)
-            if id(entry) not in entries:
-                entries[id(entry)] = qos_of(switch.cos, entry)
-            found.setdefault(entries[id(entry)], []).append(port)
+            if id(entry) not in rows:
+                rows[id(entry)] = found.setdefault(qos_of(switch.cos, entry), [])
+            rows[id(entry)].append(port)
         return found
 
     @cached_property

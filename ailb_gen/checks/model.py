@@ -13,7 +13,6 @@ from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.subjects import Subject, default_subjects
 from ailb_gen.checks.subjects import device as device_subject
 from ailb_gen.errors import Place
-from ailb_gen.redact.text import redact
 
 if TYPE_CHECKING:
     # Importing it takes long, and a device needs no more of a check than its findings.
@@ -95,6 +94,9 @@ class Finding:
     subjects: tuple[Subject, ...] = ()
 
     def __post_init__(self) -> None:
+        # Its patterns take a while, and most runs find nothing.
+        from ailb_gen.redact.text import redact  # noqa: PLC0415
+
         if not self.subjects:
             object.__setattr__(self, "subjects", default_subjects(self.device, self.part, self.statement))
         for name in TEXTS:

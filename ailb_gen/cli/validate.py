@@ -61,6 +61,7 @@ def validate(
     Exit codes: 0 pass, 1 findings, 2 bad input, 3 the environment failed.
     """
     from ailb_gen.api.validate import validate as check
+    from ailb_gen.garbage import no_garbage_collection
 
     where = finding_targets(reports, as_json, [fabric, artifacts, waivers])
     bars: list[ProgressBar] = []
@@ -72,27 +73,29 @@ def validate(
             bar.step("")
             bars.append(bar)
 
-    report = check(
-        fabric,
-        artifacts,
-        checks=checks or (),
-        limit=limit or (),
-        fail_on=fail_on,
-        waivers=waivers,
-        yang=yang,
-        seed=seed,
-        executor=executor,
-        jobs=jobs,
-        batfish=batfish,
-        batfish_timeout=batfish_timeout,
-        batfish_failures=batfish_failures,
-        html=any(kind == "html" for kind, _ in where),
-        progress=timed,
-        warn=warn,
-    )
-    if wanted() and (hint := slow_family(bars[0].spent_s)):
-        say(hint)
-    conclude(report, where, everything)
+    # Between checks and reports the collector would only walk over a large fabric.
+    with no_garbage_collection():
+        report = check(
+            fabric,
+            artifacts,
+            checks=checks or (),
+            limit=limit or (),
+            fail_on=fail_on,
+            waivers=waivers,
+            yang=yang,
+            seed=seed,
+            executor=executor,
+            jobs=jobs,
+            batfish=batfish,
+            batfish_timeout=batfish_timeout,
+            batfish_failures=batfish_failures,
+            html=any(kind == "html" for kind, _ in where),
+            progress=timed,
+            warn=warn,
+        )
+        if wanted() and (hint := slow_family(bars[0].spent_s)):
+            say(hint)
+        conclude(report, where, everything)
 
 
 def slow_family(spent_s: Mapping[str, float]) -> str:

@@ -51,13 +51,13 @@ def monte_carlo(
     ups, downs, perfect = [], [], 0
     for _ in range(draws):
         load = np.zeros(links.count)
-        down = np.zeros(len(graph.names) ** 2)
+        # By spine and destination.
+        down = np.zeros((len(graph.names), len(graph.names)))
         for batch in batches:
             batch.hash(random, load, down)
-        received = down.reshape(len(graph.names), -1)
-        for spine in np.flatnonzero(received.any(axis=1)):
+        for spine in np.flatnonzero(down.any(axis=1)):
             peers, shares = links.peers[spine]
-            load[links.of[spine]] += received[spine, peers] * shares
+            load[links.of[spine]] += down[spine, peers] * shares
         up, into = _ratio(load[0::2]), _ratio(load[1::2])
         ups.append(up)
         downs.append(into)
@@ -71,13 +71,13 @@ def _ratio(load: Volumes) -> float:
 
 
 def _batches(links: Links, sources: Iterable[int], matrix: Volumes) -> Iterator[list[int]]:
-    """Cut sources into runs of as many uplinks each, and of no more flows times uplinks than BATCH if possible."""
+    """Cut sources into runs with the same peers, and of no more flows times uplinks than BATCH if possible."""
     batch: list[int] = []
     work = 0
     for device in sources:
-        width = len(links.of[device])
-        size = int((matrix[device] > 0).sum()) * width
-        if batch and (width != len(links.of[batch[0]]) or work + size > BATCH):
+        peers = links.peers[device][0]
+        size = int((matrix[device] > 0).sum()) * len(peers)
+        if batch and (work + size > BATCH or not np.array_equal(peers, links.peers[batch[0]][0])):
             yield batch
             batch, work = [], 0
         batch.append(device)
@@ -86,25 +86,25 @@ def _batches(links: Links, sources: Iterable[int], matrix: Volumes) -> Iterator[
 
 
 class _Batch:
-    """The flows of sources with the same number of uplinks, hashed at once: a row for each flow."""
+    """The flows of sources with the same peers, hashed at once: a row for each flow."""
 
     def __init__(self, links: Links, sources: list[int], matrix: Volumes, pairs: int, volumes: Volumes) -> None:
         rows, targets = np.nonzero(matrix[sources])
         self.each = None if volumes is matrix else (volumes[sources] / np.maximum(matrix[sources], 1))[rows, targets]
         self.counts = (matrix[sources][rows, targets] * pairs).astype(np.int64)
+        self.targets = targets
         self.first = np.searchsorted(rows, np.arange(len(sources)))
         self.uplinks = np.stack([links.of[device] for device in sources])
-        # By spine and destination: where each uplink of each source begins, and the destination of each flow.
-        self.spines = np.stack([links.peers[device][0] for device in sources]) * len(matrix)
-        self.rows, self.targets = rows, targets
-        self.chances = np.full(self.uplinks.shape[1], 1.0 / self.uplinks.shape[1])
+        peers = links.peers[sources[0]][0]
+        # By spine: its columns among the uplinks, several where cables are parallel.
+        self.spines = [(int(spine), np.flatnonzero(peers == spine)) for spine in np.unique(peers)]
+        self.chances = np.full(len(peers), 1.0 / len(peers))
 
     def hash(self, random: np.random.Generator, load: Volumes, down: Volumes) -> None:
         """Draw the uplink of every queue pair; add what goes up to `load`, what comes down to `down`."""
         hashed = random.multinomial(self.counts, self.chances)
         drawn = hashed if self.each is None else hashed * self.each[:, None]
         load[self.uplinks] += np.add.reduceat(drawn, self.first, axis=0)
-        # A flow has fewer queue pairs than there are uplinks: most of them carry none of it.
-        flows, uplinks = np.nonzero(drawn)
-        cells = self.spines[self.rows[flows], uplinks] + self.targets[flows]
-        down += np.bincount(cells, drawn[flows, uplinks], len(down))
+        for spine, columns in self.spines:
+            targets = np.repeat(self.targets, len(columns))
+            down[spine] += np.bincount(targets, drawn[:, columns].ravel(), len(down))

@@ -131,7 +131,9 @@ class StripeOverride(Settings):
 
     rails: Annotated[int, Strict(), Field(ge=1, le=64)] | None = Field(None, description="leaves of the stripe")
     platform: Name | None = Field(None, description="platform of the stripe's leaves")
-    host_ports: HostPorts = Field(HostPorts(), description="ports of the stripe's leaves to the servers")
+    host_ports: HostPorts = Field(
+        HostPorts.model_construct(), description="ports of the stripe's leaves to the servers"
+    )
     extra_config: ExtraConfig = Field("", description="Junos text for every switch of the stripe")
 
 
@@ -270,35 +272,37 @@ class Fabric(Settings):
     links_per_spine: Annotated[int, Strict(), Field(ge=1, le=64)] = Field(
         1, description="links between a leaf and a spine"
     )
-    servers: Servers = Field(ServerGroup(), description="servers per stripe: a number, a list, or a group")
+    servers: Servers = Field(
+        ServerGroup.model_construct(), description="servers per stripe: a number, a list, or a group"
+    )
     server_kinds: dict[KindName, ServerKind] = Field(
         {}, description="servers with other NICs, speeds, ports or purposes"
     )
-    spare_ports: SparePorts = SparePorts()
+    spare_ports: SparePorts = SparePorts.model_construct()
     colors: ColorPlan | None = Field(
         None, description="a number, a list of names, or a group; default: one per uplink of a leaf"
     )
-    bgp: Bgp = Bgp()
+    bgp: Bgp = Bgp.model_construct()
     aigp: Bool = Field(True, description="send AIGP, so that a prefix prefers its own color over its backups")
     platform: Annotated[
         Platforms,
         BeforeValidator(_one_platform, json_schema_input_type=str | Platforms),
-    ] = Field(Platforms(), description="one platform for all switches, or one per role")
+    ] = Field(Platforms.model_construct(), description="one platform for all switches, or one per role")
     platforms: dict[Name, Profile] = Field({}, description="profiles of the fabric's own")
-    uplinks: Spread = Spread()
-    host_ports: HostPorts = HostPorts()
-    downlinks: Downlinks = Downlinks()
-    addressing: Addressing = Addressing()
-    vlans: Vlans = Vlans()
-    tables: Tables = Tables()
-    asn: Asns = Asns()
-    router_ids: RouterIds = RouterIds()
+    uplinks: Spread = Spread.model_construct()
+    host_ports: HostPorts = HostPorts.model_construct()
+    downlinks: Downlinks = Downlinks.model_construct()
+    addressing: Addressing = Addressing.model_construct()
+    vlans: Vlans = Vlans.model_construct()
+    tables: Tables = Tables.model_construct()
+    asn: Asns = Asns.model_construct()
+    router_ids: RouterIds = RouterIds.model_construct()
     loopbacks: Loopbacks | None = Field(None, description="IPv6 addresses of lo0, advertised without a color")
-    management: Management = Management()
-    cabling: Cabling = Cabling()
-    names: Names = Names()
-    hosts: Hosts = Hosts()
-    nccl: Nccl = Nccl()
+    management: Management = Management.model_construct()
+    cabling: Cabling = Cabling.model_construct()
+    names: Names = Names.model_construct()
+    hosts: Hosts = Hosts.model_construct()
+    nccl: Nccl = Nccl.model_construct()
     drain: DrainPlan = Field((), description="out of service: devices, 'DEVICE PORT', 'DEVICE PEER', colors, or globs")
     extra_config: ExtraConfig = Field("", description="Junos text in curly braces for every switch")
-    overrides: Overrides = Overrides()
+    overrides: Overrides = Overrides.model_construct()

@@ -165,7 +165,7 @@ class ServerKind(Model):
     rails: Annotated[tuple[Annotated[int, Strict(), Field(ge=0, le=63)], ...], Field(min_length=1)] | None = Field(
         None, description="the rails of the NICs, in the order of the NICs, counted from 0; default: every rail"
     )
-    host_ports: HostPorts = Field(HostPorts(), description="ports of the leaves to these servers")
+    host_ports: HostPorts = Field(HostPorts.model_construct(), description="ports of the leaves to these servers")
     gpus: Bool = Field(True, description="the servers have GPUs and run collectives; off for storage and services")
     mtu: Int | None = Field(None, ge=1280, le=9500, description="MTU of the NICs in bytes")
     nic: NicPattern | None = Field(None, description="names of the NICs; default: 'names.nic'")

@@ -86,7 +86,7 @@ DlbMode = Annotated[Dlb, BeforeValidator(_mode_alone, json_schema_input_type=str
 class LoadBalancing(Model):
     """Load balancing among several links: DLB per switch, GLB across the fabric."""
 
-    dlb: DlbMode = Field(Dlb(), description="dynamic load balancing: a mode, or a mapping")
+    dlb: DlbMode = Field(Dlb.model_construct(), description="dynamic load balancing: a mode, or a mapping")
     glb: Bool = Field(False, description="leaf load-balancer-only, spine helper-only")
 
 
@@ -127,29 +127,29 @@ class Roce(Model):
         5, ge=1, le=100, description="share of the link that congestion notification packets may take, in percent"
     )
     pfc_watchdog: Bool = Field(True, description="detect a priority that stays paused")
-    ecn: Ecn = Ecn()
+    ecn: Ecn = Ecn.model_construct()
     buffers: Buffers | None = Field(None, description="shared and dedicated buffers; default: the platform's own")
 
 
 class CommonSettings(Model):
     """Settings of every level that do not differ between switches and servers."""
 
-    bfd: Bfd = Bfd()
-    ra: Ra = Ra()
-    load_balancing: LoadBalancing = LoadBalancing()
-    roce: Roce = Roce()
+    bfd: Bfd = Bfd.model_construct()
+    ra: Ra = Ra.model_construct()
+    load_balancing: LoadBalancing = LoadBalancing.model_construct()
+    roce: Roce = Roce.model_construct()
 
 
 class Settings(CommonSettings):
     """Settings of the whole fabric or of a stripe."""
 
-    mtu: Mtu = Mtu()
+    mtu: Mtu = Mtu.model_construct()
 
 
 class SwitchSettings(CommonSettings):
     """Settings of one switch."""
 
-    mtu: SwitchMtu = SwitchMtu()
+    mtu: SwitchMtu = SwitchMtu.model_construct()
 
 
 class PortOverride(Model):

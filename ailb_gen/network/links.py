@@ -24,7 +24,9 @@ def cables(switches: Mapping[str, Switch], roles: Mapping[str, str], topology: T
 
     The cabling table, by which cables are laid, goes first, then the topology, then the descriptions.
     """
-    found = cabling.completed(topology).completed(_described(switches, roles))
+    found = cabling.completed(topology)
+    if not found.links or not found.attachments:
+        found = found.completed(_described(switches, roles))
     compared = _compared(cabling.links + cabling.attachments, topology.links + topology.attachments)
     return replace(found, roles=roles, defects=(*_twice(found.links, found.attachments), *compared))
 

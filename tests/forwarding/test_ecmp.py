@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -86,6 +86,43 @@ def test_parallel_links_down_share_evenly() -> None:
     found = monte_carlo(Links(routing("jvd-8-uplinks")), matrix, 8, seed=5)
     assert found is not None
     assert 1 < found.down < found.up
+
+
+def cell_by_cell(links: Links, matrix: Volumes, pairs: int, seed: int, volumes: Volumes) -> tuple[float, float]:
+    """One draw, with every queue pair added to its links by itself."""
+    random, graph = np.random.default_rng(seed), links.graph
+    load, down = np.zeros(links.count), defaultdict[tuple[int, int], float](float)
+    for device, row in enumerate(graph.adjacencies):
+        for target in map(int, np.flatnonzero(matrix[device]) if row else ()):
+            count, chances = int(matrix[device, target] * pairs), np.full(len(row), 1 / len(row))
+            for at, many in enumerate(random.multinomial([count], chances)[0]):
+                carried = float(many * volumes[device, target] / matrix[device, target])
+                load[links.of[device][at]] += carried
+                down[row[at].peer, target] += carried
+    for (spine, target), carried in down.items():
+        ways = [at for at, entry in enumerate(graph.adjacencies[spine]) if entry.peer == target]
+        load[links.of[spine][ways]] += carried / len(ways)
+    return float(load[0::2].max() / load[0::2].mean()), float(load[1::2].max() / load[1::2].mean())
+
+
+@pytest.mark.parametrize("batch", [1, 100, 1_000_000])
+@pytest.mark.parametrize("faster", [1, 2.5])
+@pytest.mark.parametrize("name", ["lab", "brownfield", "jvd-8-uplinks"])
+def test_sums_are_those_of_every_queue_pair(
+    name: str, faster: float, batch: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However flows are taken together, in one draw: with parallel cables, and with servers of two speeds."""
+    monkeypatch.setattr(ecmp, "BATCH", batch)
+    monkeypatch.setattr(ecmp, "WORK", 1)
+    graph, links = routing(name).graph, Links(routing(name))
+    rows, _ = rails_and_rates(graph.network, graph.index)
+    flows = all_to_all(rows, len(graph.names))
+    volumes = flows.copy()
+    volumes[: len(flows) // 2] *= faster
+    found = monte_carlo(links, flows, 4, 3, None if faster == 1 else volumes)
+    assert found is not None
+    assert found.draws == 1
+    assert (found.up, found.down) == cell_by_cell(links, flows, 4, 3, volumes)
 
 
 def test_a_seed_gives_the_same_again() -> None:

@@ -1,6 +1,8 @@
 """Shorthands end in one canonical form; scalars are parsed once; the schema describes all of it."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,7 @@ from ailb_gen.errors import IntentError
 from ailb_gen.intent.models import Fabric
 from ailb_gen.intent.scalars import AsnRange, Cidr, parse_asn_range, parse_mac, parse_speed
 from ailb_gen.intent.schema import json_schema
-from ailb_gen.validation import known_keys
+from ailb_gen.validation import Model, known_keys
 from ailb_gen.wording import did_you_mean
 from tests.conftest import EXAMPLES, ROOT, SMALL, design_of, intent_of
 
@@ -34,6 +36,38 @@ from tests.conftest import EXAMPLES, ROOT, SMALL, design_of, intent_of
 def test_shorthands(short: str, long: str) -> None:
     base = "name: f\nstripes: 2\nspines: 2\n"
     assert intent_of(f"{base}{short}\n").fabric == intent_of(f"{base}{long}\n").fabric
+
+
+def models(kind: type[Model]) -> Iterator[type[Model]]:
+    """Yield every model below a model."""
+    for one in kind.__subclasses__():
+        yield one
+        yield from models(one)
+
+
+def test_defaults_are_those_of_an_empty_mapping() -> None:
+    """Defaults are made without validation: a validated one is the same."""
+    made = [
+        (f"{model.__name__}.{name}", field.default)
+        for model in models(Model)
+        if model.__module__.startswith("ailb_gen.intent.")
+        for name, field in model.model_fields.items()
+        if isinstance(field.default, Model)
+    ]
+    assert len(made) > 20
+    for name, default in made:
+        again = type(default).model_validate({})
+        assert (default, default.model_fields_set, default.model_dump()) == (again, set(), again.model_dump()), name
+
+
+def test_importing_the_models_builds_no_validator() -> None:
+    code = (
+        "import ailb_gen.intent.models, ailb_gen.validation as v\n"
+        "def below(m): return {m}.union(*map(below, m.__subclasses__()))\n"
+        "print(sum(m.__pydantic_complete__ for m in below(v.Model)), len(below(v.Model)) > 30)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert done.stdout == "0 True\n"
 
 
 def test_a_count_is_a_list_of_empty_entries() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
@@ -42,21 +43,49 @@ ALWAYS: tuple[tuple[str, Callable[[PortQos], object]], ...] = (
 )
 
 
-def _differences(here: PortQos, there: PortQos, *, same_intent: bool) -> Iterator[Difference]:
-    """Yield the values compared at two ends; queues and marking only where the intent expects the same of both."""
-    yield from ((what, value(here), value(there)) for what, value in ALWAYS)
+class _Compared(NamedTuple):
+    """What is compared of a port: the values of `ALWAYS`; by DSCP the queue, ECN, and the drop profile."""
+
+    always: tuple[object, ...]
+    treatments: tuple[tuple[int, tuple[object, object, object]], ...]
+
+
+def _compared(qos: PortQos) -> _Compared:
+    rows = ((row.dscp, (row.queue, row.ecn, row.fill + row.probability)) for row in qos.treatments)
+    return _Compared(tuple(value(qos) for _, value in ALWAYS), tuple(rows))
+
+
+def _differences(here: _Compared, there: _Compared, *, same_intent: bool) -> Iterator[Difference]:
+    """Yield what differs at two ends; queues and marking only where the intent expects the same of both."""
+    rows = [(what, own, other) for (what, _), own, other in zip(ALWAYS, here.always, there.always, strict=True)]
     if same_intent:
-        others = {treatment.dscp: treatment for treatment in there.treatments}
-        pairs = ((own, others[own.dscp]) for own in here.treatments if own.dscp in others)
-        for own, other in pairs:
-            name = f"of DSCP {own.dscp}"
-            yield f"the queue {name}", own.queue, other.queue
-            yield f"ECN {name}", own.ecn, other.ecn
-            yield f"the drop profile {name}", own.fill + own.probability, other.fill + other.probability
+        others = dict(there.treatments)
+        for dscp, own in here.treatments:
+            names = (f"{what} of DSCP {dscp}" for what in ("the queue", "ECN", "the drop profile"))
+            rows += zip(names, own, others.get(dscp, own), strict=True)
+    return (row for row in rows if row[1] != row[2])
+
+
+class _Classes:
+    """The number of what is compared of a port: nearly all ports of a fabric share one."""
+
+    __slots__ = ("_numbers", "_of")
+
+    def __init__(self) -> None:
+        self._numbers: dict[_Compared, int] = {}
+        self._of: dict[int, int] = {}
+
+    def of(self, qos: PortQos) -> int:
+        """Return the number of a class of service, which must stay in memory."""
+        number = self._of.get(id(qos))
+        if number is None:
+            number = self._of[id(qos)] = self._numbers.setdefault(_compared(qos), len(self._numbers))
+        return number
 
 
 def _check_links(context: Context, findings: Findings) -> None:
     """Compare the class of service of the two ends of every cable between switches."""
+    classes = _Classes()
     compared: dict[tuple[int, int, bool], tuple[Difference, ...]] = {}
     for cable in context.network.links:
         ends = (cable.a, cable.b)
@@ -69,10 +98,9 @@ def _check_links(context: Context, findings: Findings) -> None:
         if None in asked and here.lossless == there.lossless:
             continue
         same = asked[0] == asked[1]
-        key = (id(here), id(there), same)
+        key = (classes.of(here), classes.of(there), same)
         if key not in compared:
-            rows = _differences(here, there, same_intent=same)
-            compared[key] = tuple(row for row in rows if row[1] != row[2])
+            compared[key] = tuple(_differences(_compared(here), _compared(there), same_intent=same))
         for what, own, other in compared[key]:
             message = f"{what} are {shown(own, 'none')} on {cable.a}, {shown(other, 'none')} on {cable.b}"
             place = Place(context.network.switches[cable.a.device].file, here.line or 1)
