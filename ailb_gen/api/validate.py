@@ -105,7 +105,7 @@ def asked_checks(
     from ailb_gen.checks.catalogue import WAIVABLE
     from ailb_gen.checks.extensions import foreign_checks
     from ailb_gen.checks.model import RunOptions
-    from ailb_gen.checks.waivers import read_waivers
+    from ailb_gen.checks.waiver_file import read_waivers
 
     foreign, errors = foreign_checks()
     chosen = _chosen(checks, foreign, errors, with_batfish=with_batfish)
@@ -118,7 +118,8 @@ def _chosen(
     patterns: Sequence[str], foreign: Sequence[ForeignCheck], errors: Sequence[ExtensionError], *, with_batfish: bool
 ) -> frozenset[str]:
     """Return the ids of the chosen checks. Raises UsageError, which also names the extensions that are broken."""
-    from ailb_gen.checks.catalogue import CATALOGUE, NAMES, WITH_BATFISH
+    from ailb_gen.checks.catalogue import CATALOGUE, WITH_BATFISH
+    from ailb_gen.checks.layers import NAMES
     from ailb_gen.checks.select import pick_checks
 
     every: list[Check] = [*CATALOGUE, *(row.check for row in foreign)]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from ailb_gen.checks.context import Context
 from ailb_gen.checks.model import Finding
 from ailb_gen.errors import AilbError, UsageError
 from ailb_gen.extensions import installed
@@ -15,6 +15,10 @@ from ailb_gen.report.sarif import sarif
 from ailb_gen.report.table import table
 from ailb_gen.report.verdict import Headline, Verdict
 from ailb_gen.wording import did_you_mean
+
+if TYPE_CHECKING:
+    # Importing it takes long.
+    from ailb_gen.checks.context import Context
 
 
 @dataclass(frozen=True, slots=True)
