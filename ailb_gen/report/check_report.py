@@ -26,13 +26,15 @@ class CheckReport:
     """A verdict with all that its reports show.
 
     `command` is the verb, `context` the fabric that was checked, None where there is no picture of it, and `trouble`
-    the error that kept checks from running.
+    the error that kept checks from running. `proved` is when the checks ran, if that was an earlier run, whose
+    findings were taken over.
     """
 
     verdict: Verdict
     command: str = "validate"
     context: Context | None = None
     trouble: AilbError | None = None
+    proved: str = ""
 
     @property
     def passed(self) -> bool:
