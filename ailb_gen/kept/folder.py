@@ -47,7 +47,9 @@ def kept_files(here: Path) -> list[KeptFile]:
 def _listed(here: Path) -> Iterator[KeptFile]:
     if not here.is_dir():
         return
-    for entry in os.scandir(here):
+    with os.scandir(here) as listed:
+        entries = list(listed)
+    for entry in entries:
         try:
             found = entry.stat(follow_symlinks=False)
         except FileNotFoundError:

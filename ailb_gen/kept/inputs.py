@@ -93,7 +93,9 @@ def tree_entries(root: Path) -> tuple[TreeEntry, ...]:
 
 
 def _walked(root: Path, below: str) -> Iterator[TreeEntry]:
-    for entry in os.scandir(root / below):
+    with os.scandir(root / below) as listed:
+        entries = list(listed)
+    for entry in entries:
         path = f"{below}/{entry.name}" if below else entry.name
         found = entry.stat(follow_symlinks=False)
         if stat.S_ISLNK(found.st_mode):
