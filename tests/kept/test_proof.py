@@ -60,7 +60,8 @@ def proved(root: Path, warnings: list[str], **options: object) -> CheckReport:
 
 def edit(root: Path, content: bytes) -> None:
     """Replace a file, which is a hard link to the golden one."""
-    write_changes({LEAF: content}, root)
+    changes: Changes = {LEAF: content}
+    write_changes(changes, root)
 
 
 def texts(report: CheckReport) -> dict[str, str]:
