@@ -14,7 +14,9 @@ CLEAR = Annotated[bool, typer.Option("--clear", help="Delete all kept proofs.")]
 
 
 def cache(clear: CLEAR = False, as_json: JSON = False) -> None:
-    """Show the kept proofs, which validate takes over while nothing changes, or delete them.
+    """Show or delete the proofs that validate keeps.
+
+    While nothing has changed, it takes their findings over.
 
     Exit codes: 0 done, 3 the directory cannot be read or changed.
     """
