@@ -72,15 +72,15 @@ def _close(path: Path) -> None:
     found = path.lstat()
     if not stat.S_ISDIR(found.st_mode):
         raise PermissionError(f"{path} is not a directory")
-    _check(path, found)
+    check_own(path, found)
     if stat.S_IMODE(found.st_mode) != 0o700:
         # Others could get to what is in it.
         for inner in path.rglob("*"):
-            _check(inner, inner.lstat())
+            check_own(inner, inner.lstat())
         path.chmod(0o700)
 
 
-def _check(path: Path, found: os.stat_result) -> None:
+def check_own(path: Path, found: os.stat_result) -> None:
     """Raise PermissionError when others may have written a file or directory."""
     if stat.S_ISLNK(found.st_mode):
         raise PermissionError(f"{path} is a link; remove it")

@@ -51,10 +51,11 @@ def check_lab(
 
     lab, plan = enter(name)
 
-    from ailb_gen.checks.catalogue import NAMES, OF_LAB, WAIVABLE, checks_of
+    from ailb_gen.checks.catalogue import OF_LAB, WAIVABLE, checks_of
+    from ailb_gen.checks.layers import NAMES
     from ailb_gen.checks.model import RunOptions
     from ailb_gen.checks.select import pick_checks
-    from ailb_gen.checks.waivers import read_waivers
+    from ailb_gen.checks.waiver_file import read_waivers
 
     chosen = frozenset(row.id for row in pick_checks(checks_of(OF_LAB), {OF_LAB: NAMES[OF_LAB]}, checks))
     accepted = read_waivers(waivers, WAIVABLE) if waivers else ()

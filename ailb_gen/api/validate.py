@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ailb_gen.checks.model import Check, RunOptions
     from ailb_gen.checks.waivers import Waiver
     from ailb_gen.intent.load import Intent
+    from ailb_gen.kept.proof import KeptProof, KeptProofs
     from ailb_gen.report.check_report import CheckReport
 
 # The mildest severity that fails the gate.
@@ -39,6 +40,7 @@ def validate(
     batfish_timeout: int = 600,
     batfish_failures: int | str | None = None,
     html: bool = True,
+    remember: bool = False,
     progress: Progress = quiet,
     warn: Warn = unheeded,
 ) -> CheckReport:
@@ -50,8 +52,17 @@ def validate(
     processes work, by default one per core. Without `html`, the HTML report cannot trace paths under failures. The
     error that prevented checks from running is the report's `trouble`. Raises UsageError for arguments that cannot be
     used, WorkerError when a process dies.
+
+    With `remember`, the findings of a kept proof of the same inputs are taken over, and those of a new one are kept;
+    not with Batfish, `html` or checks of extensions, which need more than is kept.
     """
     most = most_failures(batfish_failures, batfish is not None)
+    proofs = None
+    if remember and batfish is None and not html and isinstance(fabric, str | Path):
+        check_executor(executor)
+        proofs = _kept_proofs(Path(fabric), Path(artifacts), checks, yang, seed, warn)
+    if proofs is not None and (kept := proofs.recall()) is not None:
+        return _taken_over(kept, waivers, limit, fail_on)
     asked = asked_checks(Path(artifacts), checks, waivers, yang, seed, executor, jobs, batfish is not None, html)
     intent = intent_of(fabric)
     # Last: without its package, everything else that is wrong has been said.
@@ -69,7 +80,36 @@ def validate(
     opinion, trouble = ask(service, context, options.checks, most, progress, warn)
     trouble = trouble_of(trouble, asked.errors, done.trouble)
     done = replace(done, results=(*done.results, *opinion), trouble=str(trouble or ""))
+    if proofs is not None:
+        from ailb_gen.checks.catalogue import WAIVABLE
+
+        proofs.keep(done, options.checks, WAIVABLE)
     return CheckReport(judge(done, asked.waivers, options.checks, limit, fail_on), "validate", context, trouble)
+
+
+def _kept_proofs(
+    fabric: Path, artifacts: Path, checks: Sequence[str], yang: Path | None, seed: int, warn: Warn
+) -> KeptProofs | None:
+    """Return where a proof may be kept; None where extensions add checks, whose findings may follow from anything."""
+    from ailb_gen.extensions import installed
+    from ailb_gen.kept.proof import AskedProof, KeptProofs, inputs_of
+
+    asked = AskedProof(fabric, artifacts, tuple(checks), yang, seed)
+    inputs = inputs_of(asked) if not installed("checks") else None
+    return KeptProofs(asked, inputs, warn) if inputs is not None else None
+
+
+def _taken_over(kept: KeptProof, waivers: Path | None, limit: Sequence[str], fail_on: FailOn) -> CheckReport:
+    """Return the report on a kept proof, with waivers and limits of today."""
+    from ailb_gen.report.check_report import CheckReport
+    from ailb_gen.report.verdict import judge
+
+    accepted: Sequence[Waiver] = ()
+    if waivers:
+        from ailb_gen.checks.waiver_file import read_waivers
+
+        accepted = read_waivers(waivers, kept.waivable)
+    return CheckReport(judge(kept.run, accepted, kept.chosen, limit, fail_on), "validate", proved=kept.made)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +145,7 @@ def asked_checks(
     from ailb_gen.checks.catalogue import WAIVABLE
     from ailb_gen.checks.extensions import foreign_checks
     from ailb_gen.checks.model import RunOptions
-    from ailb_gen.checks.waivers import read_waivers
+    from ailb_gen.checks.waiver_file import read_waivers
 
     foreign, errors = foreign_checks()
     chosen = _chosen(checks, foreign, errors, with_batfish=with_batfish)
@@ -118,7 +158,8 @@ def _chosen(
     patterns: Sequence[str], foreign: Sequence[ForeignCheck], errors: Sequence[ExtensionError], *, with_batfish: bool
 ) -> frozenset[str]:
     """Return the ids of the chosen checks. Raises UsageError, which also names the extensions that are broken."""
-    from ailb_gen.checks.catalogue import CATALOGUE, NAMES, WITH_BATFISH
+    from ailb_gen.checks.catalogue import CATALOGUE, WITH_BATFISH
+    from ailb_gen.checks.layers import NAMES
     from ailb_gen.checks.select import pick_checks
 
     every: list[Check] = [*CATALOGUE, *(row.check for row in foreign)]

@@ -19,14 +19,6 @@ WITH_BATFISH, OF_DEVICES, OF_LAB, OF_ACCEPTANCE, OF_SOURCE = "AILB8", "AILBD", "
 ELSEWHERE = (OF_DEVICES, OF_LAB, OF_ACCEPTANCE, OF_SOURCE)
 
 
-class FamilyNames(dict[str, str]):
-    """The name of every family of checks; one of an extension is called as the ids of its checks begin."""
-
-    def __missing__(self, family: str) -> str:
-        return family.lower()
-
-
-NAMES = FamilyNames({start: name for start, (name, _) in FAMILIES.items()})
 _MODULES = [import_module(f"{families.__name__}.{module.name}") for module in iter_modules(families.__path__)]
 _ROWS = {row.id: row for module in _MODULES for row in vars(module).values() if isinstance(row, Check)}
 EVERYTHING: tuple[Check, ...] = tuple(_ROWS[name] for name in sorted(_ROWS))
@@ -35,11 +27,6 @@ CATALOGUE = tuple(check for check in EVERYTHING if check.family not in ELSEWHERE
 BY_ID = {check.id: check for check in CATALOGUE}
 # `validate` and `lab check` take the same file of waivers.
 WAIVABLE = frozenset(check.id for check in EVERYTHING if check.family not in (OF_DEVICES, OF_ACCEPTANCE, OF_SOURCE))
-
-
-def title_of(family: str) -> str:
-    """Return the title of a family of checks; one of an extension has its name only."""
-    return FAMILIES[family][1] if family in FAMILIES else NAMES[family]
 
 
 def checks_of(family: str) -> tuple[Check, ...]:

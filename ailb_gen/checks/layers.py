@@ -26,6 +26,21 @@ FAMILIES = {
 }
 
 
+class FamilyNames(dict[str, str]):
+    """The name of every family of checks; one of an extension is called as the ids of its checks begin."""
+
+    def __missing__(self, family: str) -> str:
+        return family.lower()
+
+
+NAMES = FamilyNames({start: name for start, (name, _) in FAMILIES.items()})
+
+
+def title_of(family: str) -> str:
+    """Return the title of a family of checks; one of an extension has its name only."""
+    return FAMILIES[family][1] if family in FAMILIES else NAMES[family]
+
+
 class Layer(IntEnum):
     """The layers, the more fundamental first: a cause comes before its consequences."""
 

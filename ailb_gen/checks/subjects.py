@@ -6,10 +6,13 @@ from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from functools import partial
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ailb_gen.addresses import Prefix, address_value
-from ailb_gen.network.fabric import End
+
+if TYPE_CHECKING:
+    # Importing it takes long, and reports need no network.
+    from ailb_gen.network.fabric import End
 
 # Servers have their prefixes from leaves: 64 bits (RFC 4862).
 SUBNET = 64

@@ -32,6 +32,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "validate": "validate.validate",
         "review": "review.review",
         "checks": "checks.checks",
+        "cache": "cache.cache",
         "rib": "routes.rib",
         "fib": "routes.fib",
         "path": "path.path",

@@ -28,8 +28,9 @@ def checks(
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print docs/checks.md.")] = False,
 ) -> None:
     """List or explain the checks of validate, drift and verify."""
-    from ailb_gen.checks.catalogue import EVERYTHING, NAMES, markdown
+    from ailb_gen.checks.catalogue import EVERYTHING, markdown
     from ailb_gen.checks.extensions import foreign_checks
+    from ailb_gen.checks.layers import NAMES
     from ailb_gen.checks.select import pick_checks
     from ailb_gen.errors import UsageError
 

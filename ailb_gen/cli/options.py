@@ -112,6 +112,9 @@ WAIVERS = Annotated[
 ]
 ALL = Annotated[bool, typer.Option("--all", help="Show all findings in the table, with their consequences.")]
 SEED = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything that is sampled.")]
+NO_CACHE = Annotated[
+    bool, typer.Option("--no-cache", help="Prove everything again, and keep nothing.", envvar="AILB_NO_CACHE")
+]
 YANG_HELP = "Directory of Juniper's YANG models."
 YANG = Annotated[Path | None, typer.Option("--yang", help=YANG_HELP, metavar="DIR", envvar="AILB_YANG")]
 BATFISH_S = Annotated[

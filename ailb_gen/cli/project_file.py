@@ -66,6 +66,7 @@ class ProjectFile(Model):
     reports: tuple[Report, ...] | None = None
     executor: Annotated[str, AfterValidator(_executor)] | None = None
     workers: Annotated[Int, Field(ge=1, le=512)] | None = None
+    no_cache: bool | None = None
     color: Literal["auto", "always", "never"] | None = None
 
 

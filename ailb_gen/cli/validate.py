@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ailb_gen.cli import options
-from ailb_gen.cli.console import prose_width, say, warn
+from ailb_gen.cli.console import notify, prose_width, say, warn
 from ailb_gen.cli.live import ProgressBar, minutes, progress, wanted
-from ailb_gen.cli.reports import finding_targets, write_reports
+from ailb_gen.cli.reports import FORMATS, finding_targets, write_reports
 from ailb_gen.cli.steady import steady
 from ailb_gen.errors import ExitCode
 
@@ -55,6 +55,7 @@ def validate(
     batfish: BATFISH = None,
     batfish_timeout: options.BATFISH_S = 600,
     batfish_failures: FAILURES = None,
+    no_cache: options.NO_CACHE = False,
 ) -> None:
     """Check the files of a fabric against its intent.
 
@@ -90,10 +91,14 @@ def validate(
             batfish_timeout=batfish_timeout,
             batfish_failures=batfish_failures,
             html=any(kind == "html" for kind, _ in where),
+            # Formats of extensions may use what is not kept.
+            remember=not no_cache and all(kind in FORMATS for kind, _ in where),
             progress=timed,
             warn=warn,
         )
-        if wanted() and (hint := slow_family(bars[0].spent_s)):
+        if report.proved:
+            notify(f"note: nothing has changed since the proof of {report.proved}, whose findings hold; or use --no-cache")
+        elif wanted() and (hint := slow_family(bars[0].spent_s)):
             say(hint)
         conclude(report, where, everything)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from ailb_gen.checks.context import Context
 from ailb_gen.checks.model import Finding
 from ailb_gen.errors import AilbError, UsageError
 from ailb_gen.extensions import installed
@@ -16,19 +16,25 @@ from ailb_gen.report.table import table
 from ailb_gen.report.verdict import Headline, Verdict
 from ailb_gen.wording import did_you_mean
 
+if TYPE_CHECKING:
+    # Importing it takes long.
+    from ailb_gen.checks.context import Context
+
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
     """A verdict with all that its reports show.
 
     `command` is the verb, `context` the fabric that was checked, None where there is no picture of it, and `trouble`
-    the error that kept checks from running.
+    the error that kept checks from running. `proved` is when the checks ran, if that was an earlier run, whose
+    findings were taken over.
     """
 
     verdict: Verdict
     command: str = "validate"
     context: Context | None = None
     trouble: AilbError | None = None
+    proved: str = ""
 
     @property
     def passed(self) -> bool:

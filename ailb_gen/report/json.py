@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from ailb_gen.checks.catalogue import NAMES
+from ailb_gen.checks.layers import NAMES
 from ailb_gen.checks.model import Finding, Result, Severity
 from ailb_gen.report.verdict import STATUSES, Verdict, fingerprints
 from ailb_gen.version import __version__

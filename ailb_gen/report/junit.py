@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from xml.sax.saxutils import escape, quoteattr
 
-from ailb_gen.checks.catalogue import NAMES, title_of
+from ailb_gen.checks.layers import NAMES, title_of
 from ailb_gen.checks.model import Finding, Result
 from ailb_gen.report.text import detail, from_here, named
 from ailb_gen.report.verdict import Verdict

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from ailb_gen.checks.catalogue import NAMES
+from ailb_gen.checks.layers import NAMES
 from ailb_gen.checks.model import Check, Finding
 from ailb_gen.report.text import detail, from_here
 from ailb_gen.report.verdict import Verdict, fingerprints

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from ailb_gen.checks.catalogue import NAMES
+from ailb_gen.checks.layers import NAMES
 from ailb_gen.checks.model import Finding, Result, Severity
 from ailb_gen.paint import Paint, Style, heading, unpainted
 from ailb_gen.report.text import WIDTH, detail, named, where, wrapped

@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ailb_gen.checks.catalogue import BY_ID
-from ailb_gen.checks.families.files import EXPIRED, UNUSED
+from ailb_gen.checks.families.waivers import EXPIRED, UNUSED
 from ailb_gen.checks.model import Check, Finding, Result
-from ailb_gen.checks.waivers import accept, parse_waivers, read_waivers, review
+from ailb_gen.checks.waiver_file import parse_waivers, read_waivers
+from ailb_gen.checks.waivers import accept, review
 from ailb_gen.errors import IntentError
 from tests.conftest import EXAMPLES
 

@@ -10,7 +10,7 @@ from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected_switches import LEAF, ExpectedSwitch
 from ailb_gen.checks.layers import Layer
-from ailb_gen.checks.model import EVERYTHING, Check, Details, Findings, Severity
+from ailb_gen.checks.model import EVERYTHING, Check, Details, Findings
 from ailb_gen.errors import Place
 from ailb_gen.junos.grammar import TOP
 from ailb_gen.layout import CABLING, TOPOLOGY, switch_file
@@ -253,23 +253,4 @@ CABLING_AS_ASKED = Check(
     "Generate the fabric again. If the cables stay as they are, name their ports in the intent.",
     _check_cabling,
     layer=Layer.CABLES,
-)
-# `ailb_gen.checks.waivers` makes these.
-EXPIRED = Check(
-    "AILB090",
-    "no waiver has expired",
-    "a waiver has expired",
-    "An expired waiver has no effect: the findings that it accepted count again, and fail the gate.",
-    "Repair what the waiver was for and delete it, or agree on a new reason and date.",
-    severity=Severity.WARNING,
-    layer=Layer.REPETITIONS,
-)
-UNUSED = Check(
-    "AILB091",
-    "every waiver matches a finding",
-    "a waiver matches no finding",
-    "A waiver that matches nothing will hide the next finding that fits its scope.",
-    "Delete the waiver; or correct its scope.",
-    severity=Severity.NOTE,
-    layer=Layer.REPETITIONS,
 )

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from itertools import groupby
 
-from ailb_gen.checks.catalogue import title_of
+from ailb_gen.checks.layers import title_of
 from ailb_gen.checks.waivers import Waiver
 from ailb_gen.report.html.page import Section
 from ailb_gen.report.table import families

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 
-from ailb_gen.checks.catalogue import NAMES
+from ailb_gen.checks.layers import NAMES
 from ailb_gen.checks.model import Check, Finding
 from ailb_gen.report.html.page import Numbered, Section
 from ailb_gen.report.text import named

@@ -1,0 +1,117 @@
+"""All that the findings of a run follow from, as digests: program, intent, models, and the tree of files."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from ailb_gen.errors import UsageError
+from ailb_gen.junos.cache import digest
+from ailb_gen.junos.yang_files import model_directory, model_files
+from ailb_gen.textio import MAX_BYTES, read_bytes, text_of
+from ailb_gen.yamlio import read_yaml
+
+# Path in the tree, type and permissions, and the digest of a file or the target of a link.
+TreeEntry = tuple[str, int, str]
+# How installed distributions are listed: their names have their versions.
+INSTALLED = (".dist-info", ".egg-info", ".egg-link")
+
+
+def program_digest() -> str:
+    """Return a digest of this program, its interpreter, and the versions of all that is installed. Raises OSError."""
+    root = Path(__file__).parents[1]
+    whole = sha256(repr((sys.version, sys.platform, sys.flags.optimize, sorted(_installed()))).encode())
+    for path in sorted(_sources(root)):
+        content = sha256(path.read_bytes()).hexdigest()
+        whole.update(f"{path.relative_to(root).as_posix()} {content}\n".encode())
+    return whole.hexdigest()
+
+
+def _sources(root: Path) -> Iterator[Path]:
+    for folder, folders, files in os.walk(root):
+        folders[:] = [name for name in folders if name != "__pycache__"]
+        yield from (Path(folder) / name for name in files)
+
+
+def _installed() -> Iterator[str]:
+    for folder in map(Path, sys.path):
+        if folder.is_dir():
+            yield from (path.name for path in folder.iterdir() if path.name.endswith(INSTALLED))
+
+
+def models_digest(yang: Path | None) -> str:
+    """Return a digest of the YANG models in a directory, empty without one. Raises UsageError."""
+    if yang is None:
+        return ""
+    return digest((path.name, content) for path, content in model_files(model_directory(yang)))
+
+
+def intent_digests(fabric: Path) -> dict[str, str]:
+    """Return digests of a fabric file and of all that it may name as a CSV file, empty for what is not there.
+
+    Raises IntentError for a file that cannot be read.
+    """
+    content = read_bytes(fabric, str(fabric))
+    found = {"": sha256(content).hexdigest()}
+    for name in sorted(set(_csv_names(read_yaml(text_of(content, str(fabric)), str(fabric)).data))):
+        path = fabric.parent / name
+        found[name] = sha256(read_bytes(path, name)).hexdigest() if path.is_file() else ""
+    return found
+
+
+def _csv_names(data: Any) -> Iterator[str]:  # noqa: ANN401 - what YAML holds
+    """Yield whatever stands at a key `csv`: more than what is read, never less."""
+    stack = [data]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, dict):
+            name = value.get("csv")
+            if isinstance(name, str):
+                yield name
+            stack += value.values()
+        elif isinstance(value, list):
+            stack += value
+
+
+def tree_entries(root: Path) -> tuple[TreeEntry, ...]:
+    """Return everything below a directory, in order.
+
+    Raises UsageError for what is no file, directory, or link to one of these inside the tree: that may change without
+    a change here. Raises OSError.
+    """
+    entries = sorted(_walked(root, ""))
+    kinds = {path: stat.S_IFMT(mode) for path, mode, _ in entries}
+    for path, mode, target in entries:
+        if stat.S_ISLNK(mode) and kinds.get(_followed(path, target)) not in (stat.S_IFREG, stat.S_IFDIR):
+            raise UsageError(f"{root / path}: a link that does not lead to a file or directory of the tree")
+    return tuple(entries)
+
+
+def _walked(root: Path, below: str) -> Iterator[TreeEntry]:
+    with os.scandir(root / below) as listed:
+        entries = list(listed)
+    for entry in entries:
+        path = f"{below}/{entry.name}" if below else entry.name
+        found = entry.stat(follow_symlinks=False)
+        if stat.S_ISLNK(found.st_mode):
+            yield path, found.st_mode, str(Path(entry.path).readlink())
+        elif stat.S_ISDIR(found.st_mode):
+            yield path, found.st_mode, ""
+            yield from _walked(root, path)
+        elif stat.S_ISREG(found.st_mode) and found.st_size <= MAX_BYTES:
+            yield path, found.st_mode, sha256(Path(entry.path).read_bytes()).hexdigest()
+        else:
+            raise UsageError(f"{entry.path}: not a file, or too large")
+
+
+def _followed(path: str, target: str) -> str:
+    """Return the path in the tree that a link leads to, empty unless that is plain from the text of the link."""
+    above, steps = path.split("/")[:-1], target.split("/")
+    while steps and steps[0] == ".." and above:
+        del above[-1], steps[0]
+    return "" if set(steps) & {"", ".", ".."} else "/".join([*above, *steps])

@@ -1,0 +1,132 @@
+"""Take over the findings of a proof of the same inputs, and keep those of a new one."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Collection
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from ailb_gen.checks.model import Run
+from ailb_gen.errors import AilbError, UsageError
+from ailb_gen.kept import folder
+from ailb_gen.kept.inputs import TreeEntry, intent_digests, models_digest, program_digest, tree_entries
+from ailb_gen.kept.run_json import from_json, to_json, without_functions
+from ailb_gen.progress import Warn
+
+
+@dataclass(frozen=True, slots=True)
+class AskedProof:
+    """What is proved, as it was given: paths, patterns of checks, the YANG models, and the seed of samples."""
+
+    fabric: Path
+    artifacts: Path
+    checks: tuple[str, ...]
+    yang: Path | None
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProofInputs:
+    """Everything that the findings follow from, by digest; `general` is all but the tree of files."""
+
+    general: str
+    tree: tuple[TreeEntry, ...]
+
+    @property
+    def name(self) -> str:
+        """The name of the record."""
+        return f"{_short(self.general)}-{_short(json.dumps(self.tree))}.json"
+
+
+@dataclass(frozen=True, slots=True)
+class KeptProof:
+    """A run that was kept, when it was made, and the ids of the checks that were chosen and that waivers may name."""
+
+    run: Run
+    made: str
+    chosen: frozenset[str]
+    waivable: frozenset[str]
+
+
+def inputs_of(asked: AskedProof) -> ProofInputs | None:
+    """Return the inputs of a proof; None where they cannot be read, or a link leads out of the tree.
+
+    What cannot be read is then reported by the proof itself, which is not kept.
+    """
+    try:
+        general = {
+            "program": program_digest(),
+            "intent": intent_digests(asked.fabric),
+            "checks": asked.checks,
+            "models": models_digest(asked.yang),
+            "seed": asked.seed,
+        }
+        return ProofInputs(json.dumps(general), tree_entries(asked.artifacts))
+    except (AilbError, OSError):
+        return None
+
+
+@dataclass(slots=True)
+class KeptProofs:
+    """The kept proofs, as far as one of these inputs is asked for.
+
+    A folder that cannot be used is one warning, and from then on nothing is read or kept.
+    """
+
+    asked: AskedProof
+    inputs: ProofInputs
+    warn: Warn
+    usable: bool = True
+
+    def recall(self) -> KeptProof | None:
+        """Return the proof of these inputs if one is kept; warn of one that cannot be used."""
+        try:
+            body = folder.read(folder.folder(), self.inputs.name)
+            return _decoded(body, self.asked, self.inputs) if body is not None else None
+        except (OSError, UsageError) as error:
+            self._give_up(error)
+        except (ValueError, KeyError, TypeError) as error:
+            self.warn(f"the kept proof {self.inputs.name} is damaged, and all is proved again ({error})")
+        return None
+
+    def keep(self, run: Run, chosen: Collection[str], waivable: Collection[str]) -> None:
+        """Keep a proof, unless it is incomplete or its inputs have changed since they were read."""
+        if not self.usable or run.trouble or inputs_of(self.asked) != self.inputs:
+            return
+        body = {
+            "general": self.inputs.general,
+            "tree": self.inputs.tree,
+            "made": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M} UTC",
+            "chosen": sorted(chosen),
+            "waivable": sorted(waivable),
+            "run": to_json(run),
+        }
+        encoded = json.dumps(body, separators=(",", ":")).encode()
+        # A text that is not the same after it was read back would make another verdict.
+        if _decoded(encoded, self.asked, self.inputs).run != without_functions(run):
+            return
+        try:
+            folder.write(folder.folder(), self.inputs.name, encoded)
+        except (OSError, UsageError) as error:
+            self._give_up(error)
+
+    def _give_up(self, error: OSError | UsageError) -> None:
+        self.usable = False
+        reason = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.strerror else error
+        self.warn(f"proofs cannot be kept: {reason}; repair that, set XDG_CACHE_HOME, or use --no-cache")
+
+
+def _decoded(body: bytes, asked: AskedProof, inputs: ProofInputs) -> KeptProof:
+    data: Any = json.loads(body)
+    if (data["general"], [tuple(row) for row in data["tree"]]) != (inputs.general, list(inputs.tree)):
+        raise ValueError(f"{inputs.name} is of other inputs")
+    run = from_json(data["run"], str(asked.fabric), str(asked.artifacts))
+    return KeptProof(run, str(data["made"]), frozenset(data["chosen"]), frozenset(data["waivable"]))
+
+
+def _short(text: str) -> str:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
