@@ -240,7 +240,8 @@ def _compared(
     Of a large configuration no more is kept at a time than the next step needs.
     """
     running = tree_of(name, text)
-    target = source(running)
+    file = file_source.file() if file_source is not None else None
+    target = source(running) if file_source is None or file is None else file_source.target(running, file)
     changes = tuple(diff(running, target))
     commands = "".join(f"{change}\n" for change in changes)
     identity, changed = digest(commands), bool(changes)
@@ -257,11 +258,14 @@ def _compared(
     if changed:
         del acting
         acting = acting_of(name, target)
-        after = model_of(name, acting)
     del target
+    # The file shares nodes with its target, whose lines the model takes: an error would name the wrong ones.
+    alone = acting_of(name, file) if file is not None else None
+    del file
+    if changed:
+        after = model_of(name, acting)
     others: dict[str, str] = {}
-    if file_source is not None:
-        alone = acting_of(name, file_source.file())
+    if file_source is not None and alone is not None:
         others = unmanaged_effects(
             after, acting, lambda: model_of(name, alone), alone, file_source.rights, file_source.pool
         )
