@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ailb_gen.addresses import address_text
-from ailb_gen.deploy.ownership import digest, fingerprint
+from ailb_gen.deploy.ownership import digest, expected_configuration, fingerprint
 from ailb_gen.deploy.resource_limits import ONE_AT_A_TIME
 from ailb_gen.deploy.servers.files import Tree
 from ailb_gen.deploy.servers.files import fingerprint as files_digest
@@ -241,7 +241,10 @@ def _compared(
     """
     running = tree_of(name, text)
     file = file_source.file() if file_source is not None else None
-    target = source(running) if file_source is None or file is None else file_source.target(running, file)
+    if file_source is not None and file is not None:
+        target = expected_configuration(running, file, file_source.rights)
+    else:
+        target = source(running)
     changes = tuple(diff(running, target))
     commands = "".join(f"{change}\n" for change in changes)
     identity, changed = digest(commands), bool(changes)

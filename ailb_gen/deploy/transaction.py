@@ -237,11 +237,7 @@ class FileSource:
 
     def __call__(self, switch: SwitchDriver, running: str) -> ConfigurationChange:
         """Return the change to the expected configuration, which raises DeviceError and UsageError."""
-        return lambda tree: self.target(tree, self.file())
-
-    def target(self, running: Node, file: Node) -> Node:
-        """Return what a running configuration becomes, by the file as `file` has read it; both may share nodes."""
-        return expected_configuration(running, file, self.rights)
+        return lambda tree: expected_configuration(tree, self.file(), self.rights)
 
     def file(self) -> Node:
         """Read the file. Raises DeviceError, UsageError."""
