@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Executor, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -18,10 +19,13 @@ from functools import partial
 from itertools import islice
 from multiprocessing import active_children, forkserver, get_context, parent_process, resource_tracker
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ailb_gen.errors import WorkerError
 from ailb_gen.optional import without_extra
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 T = TypeVar("T")
 STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP)
@@ -29,6 +33,8 @@ STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP)
 SMALL = 96
 # How long a scheduler may take to answer, in seconds.
 PATIENCE_S = 10
+# How long a cluster may be without any worker, one that starts them on demand for one; and how often that is looked at.
+WORKERLESS_S, LOOK_S = 60.0, 1.0
 
 
 @contextmanager
@@ -67,7 +73,10 @@ def _dask(address: str) -> Iterator[Executor]:
         client = Client(address, timeout=PATIENCE_S)  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:
         raise WorkerError(f"--executor dask:{address}: no scheduler answers: {error}") from error
+    gone, over = threading.Event(), threading.Event()
+    watch = threading.Thread(target=_end_without_workers, args=(client, gone, over), daemon=True)
     with client, client.get_executor(pure=False) as executor:  # type: ignore[no-untyped-call]
+        watch.start()
         try:
             yield executor
         except KilledWorker as error:
@@ -75,7 +84,25 @@ def _dask(address: str) -> Iterator[Executor]:
                 f"--executor dask:{address}: workers died, perhaps for lack of memory: {error}"
             ) from error
         except CancelledError as error:
-            raise WorkerError(f"--executor dask:{address}: the connection to the scheduler was lost") from error
+            lost = "there are no workers" if gone.is_set() else "the connection to the scheduler was lost"
+            raise WorkerError(f"--executor dask:{address}: {lost}") from error
+        finally:
+            over.set()
+
+
+def _end_without_workers(client: Client, gone: threading.Event, over: threading.Event) -> None:
+    """Cancel the work of a client when there have been no workers for a while: it would wait for ever."""
+    from distributed import Future  # noqa: PLC0415 slow
+
+    since = time.monotonic()
+    while not over.wait(LOOK_S):
+        if client.scheduler_info()["workers"]:
+            since = time.monotonic()
+        elif time.monotonic() >= since + WORKERLESS_S:
+            gone.set()
+            left: list[Future[Any]] = [Future(key, client=client) for key in list(client.futures)]
+            client.cancel(left, force=True)  # type: ignore[no-untyped-call]
+            return
 
 
 @contextmanager

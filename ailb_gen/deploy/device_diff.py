@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ailb_gen.addresses import address_text
-from ailb_gen.deploy.ownership import digest, fingerprint
+from ailb_gen.deploy.ownership import digest, expected_configuration, fingerprint
 from ailb_gen.deploy.resource_limits import ONE_AT_A_TIME
 from ailb_gen.deploy.servers.files import Tree
 from ailb_gen.deploy.servers.files import fingerprint as files_digest
@@ -240,7 +240,11 @@ def _compared(
     Of a large configuration no more is kept at a time than the next step needs.
     """
     running = tree_of(name, text)
-    target = source(running)
+    file = file_source.file() if file_source is not None else None
+    if file_source is not None and file is not None:
+        target = expected_configuration(running, file, file_source.rights)
+    else:
+        target = source(running)
     changes = tuple(diff(running, target))
     commands = "".join(f"{change}\n" for change in changes)
     identity, changed = digest(commands), bool(changes)
@@ -257,11 +261,14 @@ def _compared(
     if changed:
         del acting
         acting = acting_of(name, target)
-        after = model_of(name, acting)
     del target
+    # The file shares nodes with its target, whose lines the model takes: an error would name the wrong ones.
+    alone = acting_of(name, file) if file is not None else None
+    del file
+    if changed:
+        after = model_of(name, acting)
     others: dict[str, str] = {}
-    if file_source is not None:
-        alone = acting_of(name, file_source.file())
+    if file_source is not None and alone is not None:
         others = unmanaged_effects(
             after, acting, lambda: model_of(name, alone), alone, file_source.rights, file_source.pool
         )

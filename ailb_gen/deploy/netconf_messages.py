@@ -50,11 +50,17 @@ SHORT = Limit(2 << 20, 20_000, 8 << 20, 2 << 20)
 CONFIGURATION = Limit(6 << 20, 1_000, 4 << 20, 4 << 20)
 # Sessions, neighbors, advertisements: three times those of such a spine.
 LONG = Limit(12 << 20, 120_000, 40 << 20, 1 << 20)
+# What may be around every answer, or in place of it.
+AROUND = frozenset({"rpc-reply", "multi-routing-engine-results", "multi-routing-engine-item", ERROR, "output"})
+# What is read of a session, and the elements that lead there: a third of what comes.
+SESSION = AROUND.union(
+    ("bgp-information", "bgp-peer", "peer-address", "peer-as", "peer-state", "bgp-rib", "accepted-prefix-count")
+)
+SESSIONS = replace(LONG, only=SESSION)
 # What is read of a route, and the elements that lead there: 40,000 routes.
-ROUTE = frozenset(
-    {"rpc-reply", "multi-routing-engine-results", "multi-routing-engine-item", "route-information", "route-table", "rt"}
-    | {"rt-destination", "rt-prefix-length", "rt-entry", "communities", "community", "extended-community", "bgp-aigp"}
-    | {ERROR, "output"}
+ROUTE = AROUND.union(
+    ("route-information", "route-table", "rt", "rt-destination", "rt-prefix-length", "rt-entry"),
+    ("communities", "community", "extended-community", "bgp-aigp"),
 )
 ROUTES = Limit(32 << 20, 1_000_000, 32 << 20, 1 << 20, ROUTE)
 # By the element of a request; any other that begins with `get-` is LONG, and the rest SHORT.
@@ -66,6 +72,7 @@ LIMITS: Mapping[str, Limit] = {
     "get-system-alarm-information": SHORT,
     "get-commit-information": SHORT,
     "get-forwarding-table-information": SHORT,
+    "get-bgp-summary-information": SESSIONS,
     "get-route-information": ROUTES,
 }
 
@@ -165,7 +172,7 @@ class _TreeBuilder:
         self.events += 1
         self.elements += 1
         self.depth += 1
-        name = tag.rpartition("}")[2]
+        name = tag.rpartition("}")[2] if tag[0] == "{" else tag
         if self.elements > self.limit.elements:
             raise AnswerError(f"it has more than {self.limit.elements} elements")
         if self.depth > MAX_DEPTH or len(attributes) + len(nsmap) > MAX_ATTRIBUTES:
@@ -176,10 +183,12 @@ class _TreeBuilder:
             self.hidden += 1
             return
         self._end_text()
-        self._keep(ELEMENT_BYTES + sum(4 * len(one) + ELEMENT_BYTES for one in attributes.values()))
+        # Most have none, and this is called for every element of all devices.
+        more = sum(4 * len(one) + ELEMENT_BYTES for one in attributes.values()) if attributes else 0
+        self._keep(ELEMENT_BYTES + more)
         # What ncclient looks for is an error in NETCONF's namespace.
         name = qualify(name) if self.error else name
-        known = {key.rpartition("}")[2]: value for key, value in attributes.items()}
+        known = {key.rpartition("}")[2]: value for key, value in attributes.items()} if attributes else None
         element = etree.SubElement(self.stack[-1], name, known) if self.stack else etree.Element(name, known)
         self.root = element if self.root is None else self.root
         self.stack.append(element)
@@ -197,7 +206,7 @@ class _TreeBuilder:
     def end(self, tag: str) -> None:
         self.events += 1
         self.depth -= 1
-        if tag.rpartition("}")[2] == ERROR:
+        if self.error and tag.rpartition("}")[2] == ERROR:
             self.error = False
         if self.hidden:
             self.hidden -= 1

@@ -66,12 +66,13 @@ def expected_configuration(running: Node, file: Node, rights: Ownership) -> Node
     Where both have a value for a statement that takes one, the file's counts. The result has nodes in common with the
     file.
     """
-    target, source = copy(running), copy(file) if file.flags & FLAT or rights.kept else file
-    for tree in (target, source):
-        if tree.flags & FLAT:
-            lay_out(tree)
-    for pattern in rights.owned:
-        _drop(target, pattern)
+    source = copy(file) if file.flags & FLAT or rights.kept else file
+    if source.flags & FLAT:
+        lay_out(source)
+    laid_out = running
+    if running.flags & FLAT:
+        lay_out(laid_out := copy(running))
+    target = _without(laid_out, rights.owned)
     # The file says whether a statement is active.
     merge(target, source, marks=True, share=True)
     for pattern in rights.kept:
@@ -124,6 +125,22 @@ def _is_keyword(path: Sequence[str]) -> bool:
     return keyword
 
 
+def _without(root: Node, patterns: Iterable[Pattern]) -> Node:
+    """Return a copy of a tree without what the patterns match, which is most of it."""
+    result = _twin(root)
+    stack = [(root, result, tuple(patterns))]
+    while stack:
+        source, target, globs = stack.pop()
+        for child in source:
+            below = tuple(rest for glob, *rest in globs if fnmatchcase(child.word, glob))
+            if not below:
+                target.children[child.word] = copy(child)
+            elif all(below):
+                twin = target.children[child.word] = _twin(child)
+                stack.append((child, twin, tuple(map(tuple, below))))
+    return result
+
+
 def _drop(root: Node, pattern: Pattern) -> None:
     for path, parent, _ in matches(root, pattern):
         del parent.children[path[-1]]
@@ -174,7 +191,8 @@ def _prune(target: Node, running: Node, file: Node) -> None:
         for child in here:
             twin = there.children.get(child.word)
             in_file = meant.children.get(child.word) if meant is not None else None
-            if twin is not None and twin.children:
+            # What is the file's own is in the file, all of it.
+            if twin is not None and twin.children and child is not in_file:
                 if in_file is None:
                     order.append((here, child))
                 stack.append((child, twin, in_file))

@@ -27,6 +27,8 @@ GREETING_BYTES, LOGIN_BYTES = 32 << 10, 1 << 20
 # is full.
 WINDOW_BYTES, UNREAD_BYTES, PAUSE_S = 256 << 10, 512 << 10, 0.02
 SLICE_S = 0.2
+# What is received at once: paramiko asks for the head of a packet, for its rest and for its signature one by one.
+RECEIVED_BYTES = 32 << 10
 # The longest packet: OpenSSH's are 256 KiB, those of RFC 4253 a seventh of that.
 PACKET_BYTES = 512 << 10
 TOO_LARGE = "it sends packets that are too large for SSH"
@@ -47,6 +49,8 @@ class BoundedSocket:
         self._unread: Callable[[], int] = int
         self._head: bytearray | None = bytearray()
         self._received, self._trusted = 0, False
+        # What has come and paramiko has not asked for.
+        self._ahead = b""
 
     def limit(self, seconds: float | None) -> None:
         """Set the time until which the other end may take; None for ever."""
@@ -82,9 +86,11 @@ class BoundedSocket:
         if self._unread() > UNREAD_BYTES:
             time.sleep(PAUSE_S)
             raise TimeoutError
-        data = self.connection.recv(size)
-        if not self._trusted:
-            self._count(data)
+        if not self._ahead:
+            self._ahead = self.connection.recv(max(size, RECEIVED_BYTES))
+            if not self._trusted:
+                self._count(self._ahead)
+        data, self._ahead = self._ahead[:size], self._ahead[size:]
         return data
 
     def _count(self, data: bytes) -> None:

@@ -12,7 +12,8 @@ GRUB = re.compile(r"(?<=grub\.pbkdf2\.)[\w.]++")
 # Tokens of a known form: of GitHub, GitLab, Hugging Face, OpenAI, Anthropic, Vault, Slack; RFC 7519; of NVIDIA,
 # Docker, npm, PyPI, Grafana, Google, Tailscale, SendGrid, Stripe, age; LDAP's hashes.
 TOKENS = (
-    *("gh", "gl", "hf_", "sk-", "hvs.", "hvb.", "xox", "eyJ", "nvapi-", "dckr_", "npm_", "pypi-", "AIza", "tskey-"),
+    *("ghp_", "gho_", "ghs_", "ghu_", "ghr_", "github_pat_", "glpat-", "glrt-", "gldt-", "glcbt-", "glsa_", "glc_"),
+    *("hf_", "sk-", "hvs.", "hvb.", "xox", "eyJ", "nvapi-", "dckr_", "npm_", "pypi-", "AIza", "tskey-"),
     *("SG.", "k_live_", "AGE-SECRET-KEY-", "{SHA", "{SSHA", "{SMD5", "{MD5", "{CRYPT"),
 )
 TOKEN = re.compile(

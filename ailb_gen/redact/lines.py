@@ -34,6 +34,9 @@ HERE = re.compile(
 # Of a long line so many letters are searched at once, and so many again with the next: no name of a secret, with what
 # stands in front of it, is longer. One search holds up all threads of the program.
 WINDOW, OVERLAP = 12 << 10, 2 << 10
+# The last lines that were searched and hold no secret: those of one switch are most of the next one's. Only short ones.
+CLEAN: set[str] = set()
+MOST_CLEAN, SHORT = 4096, 512
 # A unified diff: the first letter of every line is not the file's.
 DIFF = re.compile(r"^@@ -\d", re.MULTILINE)
 
@@ -41,7 +44,9 @@ DIFF = re.compile(r"^@@ -\d", re.MULTILINE)
 def mask_lines(text: str) -> str:
     """Return text with every secret replaced that a line shows; lines stay lines, also those of a unified diff."""
     lower = text.lower()
-    present = [hint for hint in HINTS if hint in lower]
+    # Every word once: a text has few. Hints of two words are looked for in the text itself.
+    words = f" {' '.join(set(lower.split()))} "
+    present = [hint for hint in HINTS if hint in (lower if " " in hint.strip() else words)]
     held = SECRET_KIND.search(text) is not None if "secret" in lower else False
     if not present:
         return text
@@ -56,6 +61,12 @@ def _hidden(lines: Iterable[str], hints: Sequence[str], held: bool) -> Iterator[
     until, quote, deeper, continued, listed, brackets = "", "", -1, False, False, 0
     following: re.Pattern[str] | None = None
     for line in lines:
+        lower = line.lower()
+        hinted = any(hint in lower for hint in hints)
+        alone = not (held or quote or brackets > 0 or until or deeper >= 0 or continued or following or "<<" in line)
+        if alone and (not hinted or line in CLEAN):
+            yield line
+            continue
         words = line.lstrip()
         indent = line[: len(line) - len(words)]
         if quote:
@@ -73,8 +84,6 @@ def _hidden(lines: Iterable[str], hints: Sequence[str], held: bool) -> Iterator[
         # The items of a list may stand as far in as their key.
         if deeper >= 0 and words and len(indent) <= deeper - (listed and words.startswith("- ")):
             deeper = -1
-        lower = line.lower()
-        hinted = any(hint in lower for hint in hints)
         found = following.match(line) if following else None
         found = found or (_secret(line) if hinted else None) or (DATA.search(line) if held else None)
         following = next((then for name, then in FOLLOWED if name.match(line)), None) if hinted else None
@@ -82,6 +91,7 @@ def _hidden(lines: Iterable[str], hints: Sequence[str], held: bool) -> Iterator[
             continued = continued and line.endswith("\\")
             yield f"{indent}{MARK}"
         elif found is None:
+            _remember(line, alone and following is None)
             yield line
         elif line[found.end() :] == "\\":
             continued = True
@@ -97,6 +107,14 @@ def _hidden(lines: Iterable[str], hints: Sequence[str], held: bool) -> Iterator[
             quote = (opened[1] or opened[2]) if opened else ""
             brackets = _opened(line, found.end()) if line.startswith(("[", "{"), found.end()) else 0
             yield f"{line[: found.end()]}{MARK}{_tail(line, found.end())}"
+
+
+def _remember(line: str, alone: bool) -> None:
+    """Note that a line holds no secret; only of what stands `alone`: the lines around it have no part in it."""
+    if alone and len(line) <= SHORT:
+        if len(CLEAN) >= MOST_CLEAN:
+            CLEAN.clear()
+        CLEAN.add(line)
 
 
 def _secret(line: str) -> re.Match[str] | None:

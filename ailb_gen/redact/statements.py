@@ -17,6 +17,8 @@ BELOW = {
 }
 # Below `snmp`: an SNMPv2c community, and the trap group whose name is sent as one.
 SNMP_NAMES = frozenset({"community", "trap-group"})
+# All names whose next word is a secret at some places.
+HOLDERS = SNMP_NAMES.union(BELOW, ("value",))
 # Below these levels, or behind these words, a community is one of BGP, and so it is in front of these.
 POLICY = frozenset({"policy-options", "policy-statement", "term", "from", "then"})
 OF_POLICY = frozenset({"members", "invert-match", "add", "delete", "set", "is", "are", "was", "has", "have", "cannot"})
@@ -90,7 +92,7 @@ HINTS = (
     "snmp",
 )
 NAMES = "|".join((ENDINGS, *sorted(SECRET_WORDS), "auth_key", r"(?<![\w-])(?:key|authentication|snmp)"))
-TELLING = re.compile(rf"(?:{NAMES})(?![\w-])|## secret-data")
+TELLING = re.compile(rf"(?:{NAMES})(?![\w-])")
 # One that can be of SNMP.
 COMMUNITY = re.compile(r"community\s+(?!(?:add|delete|set)\b|\S+\s+(?:members|invert-match)\b)")
 PLACE = re.compile(FILE)
@@ -104,6 +106,8 @@ ENDLESS = {
 # Where a quote that nothing closes ends at the latest: in front of the next statement.
 COMMAND = "|".join(sorted(COMMANDS))
 NEXT = re.compile(rf"\n(?=[ \t]*+(?:[-+!<>@][^\n]*|\[edit|[^\n]*[;{{}}][ \t]*(?:\n|$)|(?:{COMMAND})\b))|\Z")
+# Lines that are a command each, as a push has thousands: what one of them says is said by it alone.
+ALONE = re.compile(rf'(?:(?:{COMMAND}) (?:[^\n"{{}}\[\];#/]|/(?!\*)|"[^"\n\\]*+")*+(?:\n|\Z))*+')
 # The sign that a diff puts in front of a line, with or without a space behind it.
 SIGN = re.compile(r"[-+!<>]+(?=[A-Za-z\"]|$)")
 # The text that a message puts around a statement.
@@ -120,7 +124,7 @@ def mask_statements(text: str) -> str:
     """
     pieces: list[str] = []
     end = 0
-    for start, stop in sorted(set(_Secrets(text).spans())) if _tells(text.lower()) else ():
+    for start, stop in sorted(set(_spans(text))) if _tells(text.lower()) else ():
         if start >= end:
             pieces += [text[end:start], _marks(text[start:stop])]
             end = stop
@@ -131,7 +135,7 @@ def secrets_of(text: str) -> frozenset[str]:
     """Return the values that are secrets, without quotes: other text may repeat them without the statement."""
     if not _tells(text.lower()):
         return frozenset()
-    found = (text[start:stop] for start, stop in _Secrets(text).spans())
+    found = (text[start:stop] for start, stop in _spans(text))
     return frozenset(one[1:-1] if one.startswith('"') else one for one in found) - {""}
 
 
@@ -139,7 +143,23 @@ def _tells(lower: str) -> bool:
     """Return whether a text in lower case has a word that announces a secret."""
     if not any(hint in lower for hint in HINTS):
         return False
-    return "trap-group" in lower or COMMUNITY.search(lower) is not None or TELLING.search(lower) is not None
+    if "trap-group" in lower or "## secret-data" in lower or COMMUNITY.search(lower) is not None:
+        return True
+    # Every word once: a text has few.
+    return TELLING.search(" ".join(set(lower.split()))) is not None
+
+
+def _spans(text: str) -> Iterator[tuple[int, int]]:
+    """Iterate over the start and end of every secret that statements show; of lines by themselves few can have one."""
+    if ALONE.fullmatch(text) is None:
+        yield from _Secrets(text).spans()
+        return
+    at = 0
+    for line in text.split("\n"):
+        lower = line.lower()
+        if any(hint in lower for hint in HINTS):
+            yield from ((at + start, at + stop) for start, stop in _Secrets(line).spans())
+        at += len(line) + 1
 
 
 def _marks(secret: str) -> str:
@@ -249,10 +269,15 @@ class _Secrets:
         words = [word for word, _, _ in self.words]
         # A statement may be all that an XML element holds.
         names = [word.rpartition(">")[2].strip(AROUND) for word in words]
+        holders = [at for at, name in enumerate(names[:-1]) if name in HOLDERS or is_secret_name(name)]
+        if not holders:
+            self.words = []
+            return
         context = self.level | LEVELS.intersection(names)
         if "community" in names and any("polic" in name.lower() for name in names):
             context |= POLICY
-        for at, word in enumerate(words[1:]):
+        for at in holders:
+            word = words[at + 1]
             following = word.strip(AROUND)
             # A line that ends with the name of a secret is a sentence, or a key of YAML; strings are carried over.
             if following == MARK or (self._breaks(at + 1) and not word.startswith('"')):

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import os
 import re
+import signal
+import socket
+import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from threading import Timer
 
 import pytest
-from distributed import LocalCluster
+from distributed import Client, LocalCluster
 
 from ailb_gen import parallel
 from ailb_gen.checks import failure_outcomes
@@ -24,7 +30,7 @@ from ailb_gen.intent.load import load
 from ailb_gen.optional import how_to_install
 from ailb_gen.parallel import SMALL, executor_of
 from tests.checks.trees import GOLDEN
-from tests.conftest import EXAMPLES
+from tests.conftest import EXAMPLES, ROOT
 
 OPTIONS = RunOptions(frozenset(BY_ID), None, 1, "serial", 2)
 
@@ -118,3 +124,53 @@ def test_dask_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_workers_that_do_not_see_the_files(scheduler: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no such directory"):
         run(load(EXAMPLES / "lab" / "fabric.yaml"), tmp_path / "none", replace(OPTIONS, executor=f"dask:{scheduler}"))
+
+
+@contextmanager
+def cluster(workers: int) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
+    """Start a scheduler and workers as an administrator does, in processes that nobody starts again."""
+    with ExitStack() as stack:
+
+        def start(module: str, *words: str) -> subprocess.Popen[bytes]:
+            command = [sys.executable, "-m", f"distributed.cli.{module}", *words, "--no-dashboard"]
+            process = stack.enter_context(
+                subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT)
+            )
+            stack.callback(process.kill)
+            return process
+
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        start("dask_scheduler", "--host", "127.0.0.1", "--port", str(port))
+        address = f"tcp://127.0.0.1:{port}"
+        started = [start("dask_worker", address, "--no-nanny", "--nthreads", "1") for _ in range(workers)]
+        with Client(address, timeout=60) as client:  # type: ignore[no-untyped-call]
+            client.wait_for_workers(workers, timeout=60)
+        yield address, started
+
+
+@pytest.mark.long
+def test_a_dask_worker_that_is_killed_midway_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(failure_outcomes, "CHUNK", 16)
+    with cluster(2) as (address, (first, _)):
+        killing = Timer(0.5, first.kill)
+        killing.start()
+        assert proved(replace(OPTIONS, executor=f"dask:{address}")) == proved(OPTIONS)
+        killing.join()
+        assert first.wait(10) == -signal.SIGKILL
+
+
+@pytest.mark.long
+def test_a_cluster_without_workers_is_an_error_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also when the last one dies midway; the work that it had is not waited for."""
+    monkeypatch.setattr(parallel, "WORKERLESS_S", 3.0)
+    with cluster(1) as (address, (only,)):
+        killing = Timer(1, only.kill)
+        killing.start()
+        expected = f"dask:{re.escape(address)}: there are no workers"
+        with pytest.raises(WorkerError, match=expected), executor_of(f"dask:{address}", 2, 1) as executor:
+            assert executor is not None
+            list(executor.map(time.sleep, [30, 30]))
+        with pytest.raises(WorkerError, match=expected), executor_of(f"dask:{address}", 2, 1) as executor:
+            assert executor is not None
+            executor.submit(time.sleep, 1).result()

@@ -21,7 +21,17 @@ from ailb_gen.deploy import resource_limits
 from ailb_gen.deploy.artifacts import lldp
 from ailb_gen.deploy.drivers import ask, commit_of, history, text_of
 from ailb_gen.deploy.netconf import _Framing
-from ailb_gen.deploy.netconf_messages import CONFIGURATION, LONG, ROUTES, SHORT, AnswerError, Limit, Message
+from ailb_gen.deploy.netconf_messages import (
+    CONFIGURATION,
+    LONG,
+    ROUTES,
+    SESSIONS,
+    SHORT,
+    AnswerError,
+    Limit,
+    Message,
+    limit_of,
+)
 from ailb_gen.deploy.resource_limits import Share, Shared, TooMuchError
 from ailb_gen.deploy.switch_driver import DeviceError, Phase
 from ailb_gen.deploy.switch_state import (
@@ -289,6 +299,19 @@ def test_only_what_matters_of_routes_is_kept() -> None:
     assert b"color:0:1" in good and b"bgp-aigp" in good and b"rt-prefix-length" in good
 
 
+def test_what_is_read_of_sessions_is_kept_and_nothing_else() -> None:
+    rest = "<flap-count>3</flap-count><description>x<b>y</b></description>"
+    body = ANSWERS["get-bgp-summary-information"].replace("<peer-as>", f"{rest}<peer-as>")
+    text = f"<rpc-reply><multi-routing-engine-results>{body}</multi-routing-engine-results></rpc-reply>"
+    whole: Any = Told(lambda rpc: parsed(text, LONG))
+    part: Any = Told(lambda rpc: parsed(text, SESSIONS))
+    assert bgp_sessions(part) == bgp_sessions(whole) != ()
+    assert b"flap" not in etree.tostring(parsed(text, SESSIONS))
+    assert limit_of("get-bgp-summary-information") is SESSIONS
+    assert "BGP is not running" in etree.tostring(parsed(f"<rpc-reply>{NOT_RUNNING}</rpc-reply>", SESSIONS)).decode()
+
+
+NOT_RUNNING = "<output>BGP is not running</output>"
 REFUSED = {
     "elements": ("<a>" + "<b/>" * 30_000, SHORT, "more than 20000 elements"),
     "elements of routes": ("<a>" + "<b/>" * 3000, replace(ROUTES, elements=2000), "more than 2000 elements"),

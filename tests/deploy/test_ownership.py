@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ailb_gen.deploy.ownership import OWNED, commands, expected_configuration, fingerprint, ownership
+from ailb_gen.deploy.ownership import OWNED, _without, commands, expected_configuration, fingerprint, matches, ownership
 from ailb_gen.emulator.load_config import load, load_set
 from ailb_gen.emulator.source import factory
 from ailb_gen.errors import UsageError
@@ -84,6 +84,30 @@ def check(running: Node, file: Node) -> None:
     assert warnings == []
     assert commands(again, expected_configuration(again, file, RIGHTS)) == ""
     assert (to_curly(running), to_curly(file)) == before
+
+
+@given(trees(st.sampled_from("abc"), tagged=True), st.lists(st.sampled_from([("a",), ("*", "b"), ("[bc]", "*", "a")])))
+def test_what_is_owned_is_left_out_as_if_it_had_been_deleted(tree: Node, patterns: list[tuple[str, ...]]) -> None:
+    expected = copy(tree)
+    for pattern in patterns:
+        for path, parent, _ in matches(expected, pattern):
+            del parent.children[path[-1]]
+    assert shown(_without(tree, patterns)) == shown(expected)
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_what_a_file_owns_is_left_out_as_if_it_had_been_deleted(file: str) -> None:
+    tree = read_file(GOLDEN / file)
+    expected = copy(tree)
+    for pattern in OWNED:
+        for path, parent, _ in matches(expected, pattern):
+            del parent.children[path[-1]]
+    assert shown(_without(tree, OWNED)) == shown(expected) != shown(tree)
+
+
+def shown(node: Node) -> object:
+    """Return all that a tree has, orders included."""
+    return (node.word, node.line, node.flags, node.comment, [(word, shown(one)) for word, one in node.children.items()])
 
 
 @pytest.mark.long

@@ -1,8 +1,12 @@
 """Secrets of servers' files: replaced in every form that such files have, and nothing else."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ailb_gen.host_program import host_program
+from ailb_gen.redact.line_patterns import HINTS, SECRET_KIND
+from ailb_gen.redact.lines import CLEAN, DIFF, MOST_CLEAN, _hidden, mask_lines
 from ailb_gen.redact.text import redact
 from tests.hosts.test_read import GOLDEN
 
@@ -341,3 +345,25 @@ HARMLESS = [
 @pytest.mark.parametrize("text", HARMLESS)
 def test_words_that_look_like_one_stay(text: str) -> None:
     assert redact(text) == text
+
+
+@given(st.lists(st.sampled_from(SECRETS + HARMLESS)))
+def test_what_was_searched_before_and_which_words_there_are_make_no_difference(texts: list[str]) -> None:
+    """All hints, and nothing remembered, give what the hints of a text and the lines of earlier ones give."""
+    text = "\n".join(texts)
+    # Data of Kubernetes' Secrets, and the signs of a diff, are found by other means.
+    if SECRET_KIND.search(text) or DIFF.search(text):
+        return
+    CLEAN.clear()
+    expected = "\n".join(_hidden(text.split("\n"), HINTS, False))
+    CLEAN.clear()
+    assert mask_lines(text) == expected
+    assert mask_lines(text) == expected
+
+
+def test_lines_that_are_remembered_hold_no_secret_and_are_few() -> None:
+    CLEAN.clear()
+    for text in (*SECRETS, *HARMLESS, "\n".join(f"key {number}" for number in range(2 * MOST_CLEAN))):
+        mask_lines(text)
+    assert 0 < len(CLEAN) <= MOST_CLEAN
+    assert not [line for line in CLEAN if "hunter2" in line]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ailb_gen.junos.reader import read
 from ailb_gen.redact import MARK, SECRET_WORDS
-from ailb_gen.redact.statements import BELOW
+from ailb_gen.redact.statements import ALONE, BELOW, _Secrets, _spans
 from ailb_gen.redact.text import redact
 from tests.conftest import EXAMPLES, ROOT, need_shared
 
@@ -235,6 +235,33 @@ def test_no_secret_of_a_generated_configuration_survives(rows: list[tuple[tuple[
         )
         done = redact(text)
         assert not [value for _, value, own in rows if own == form and value in done]
+
+
+COMMANDS = (
+    *(f"set {path} {statement}" for path, statement in STATEMENTS[:-1]),
+    *(f"{verb} {path}" for verb in ("set", "delete") for path in HARMLESS),
+    'set interfaces et-0/0/0 description "the password is; {} [a] # b"',
+    "set policy-options policy-statement p from community {}",
+    "community {}",
+    "+set snmp community {}",
+    "set snmp {{ community {}; }}",
+    "set a /* b",
+    'set system login message "the password',
+    "",
+)
+
+
+@given(st.lists(st.tuples(st.sampled_from(COMMANDS), VALUES)))
+def test_a_command_by_itself_shows_what_it_shows_among_others(rows: list[tuple[str, str]]) -> None:
+    text = "\n".join(command.format(value) for command, value in rows)
+    assert sorted(set(_spans(text))) == sorted(set(_Secrets(text).spans()))
+
+
+def test_a_push_is_commands_by_themselves() -> None:
+    pushed = "".join(f"{command}\n".format("Q123456") for command in COMMANDS[:-6])
+    assert ALONE.fullmatch(pushed)
+    assert len(set(_spans(pushed))) == len(STATEMENTS) - 1
+    assert not [one for one in COMMANDS[-5:] if ALONE.fullmatch(f"{pushed}{one}\n{pushed}")]
 
 
 @pytest.mark.parametrize(
