@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,7 +18,7 @@ from ailb_gen.errors import ExitCode
 from ailb_gen.layout import SWITCHES, owner
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from ailb_gen.api.generate import Generation
     from ailb_gen.render.compare import Changes
@@ -131,7 +132,9 @@ def _say_unwritten(made: Generation, output: Path) -> None:
     notify(f"{output}: {state}")
 
 
-def _kind(path: str, roles: dict[str, str]) -> str:
+def _kind(path: str, roles: dict[str, str], fabrics: Collection[str]) -> str:
+    fabric, _, rest = path.partition("/")
+    path = rest if fabric in fabrics else path
     folder, name = owner(path)
     if folder == SWITCHES:
         return roles.get(name, "removed")
@@ -154,14 +157,15 @@ def _show_summary(made: Generation, output: Path) -> None:
     roles = design.roles
     counts: dict[str, list[int]] = {}
     touched = ((0, changes.new), (1, changes.changed), (2, changes.deleted))
+    kind = partial(_kind, roles=roles, fabrics=made.fabrics)
     for path in made.rendering.tree:
-        counts.setdefault(_kind(path, roles), [0, 0, 0, 0])[3] += 1
+        counts.setdefault(kind(path), [0, 0, 0, 0])[3] += 1
     for column, paths in touched:
         for path in paths:
-            counts.setdefault(_kind(path, roles), [0, 0, 0, 0])[column] += 1
-    order = [kind for kind in ("leaf", "spine", "server", "fabric", "removed") if kind in counts]
-    files = ((kind, *counts[kind][:3], counts[kind][3] - counts[kind][0] - counts[kind][1]) for kind in order)
+            counts.setdefault(kind(path), [0, 0, 0, 0])[column] += 1
+    order = [name for name in ("leaf", "spine", "server", "fabric", "removed") if name in counts]
+    files = ((name, *counts[name][:3], counts[name][3] - counts[name][0] - counts[name][1]) for name in order)
     rows = [(kind, *(f"{count:,}" for count in numbers)) for kind, *numbers in files]
-    echo_table(f"Fabric {design.name}", ("item", "number"), facts)
+    echo_table(f"{'Cluster' if made.fabrics else 'Fabric'} {design.name}", ("item", "number"), facts)
     typer.echo("")
     echo_table(f"Files in {output}", ("kind", "new", "changed", "deleted", "unchanged"), rows)
