@@ -17,7 +17,10 @@ LEAST_PORT = 0xC000
 
 @dataclass(frozen=True, slots=True)
 class FabricNic:
-    """A NIC of a server on a rail, the port of its leaf, the prefix of every color and the rail in the server's files."""
+    """A NIC of a server on a rail, the port of its leaf, and the prefix of every color that its files give it.
+
+    `server_rail` is the rail as the server's files count it.
+    """
 
     end: End
     rail: int

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,8 +19,13 @@ from ailb_gen.progress import Progress, Warn
 from ailb_gen.render.generate import cluster_rendering, fabric_part, write_rendering
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ailb_gen.api.validate import AskedChecks, FailOn
+    from ailb_gen.checks.model import Run
     from ailb_gen.design.model import Design
     from ailb_gen.render.artifacts import RenderOptions, Tree
+    from ailb_gen.report.check_report import CheckReport
 
 
 def generate_cluster(
@@ -63,3 +69,49 @@ def generate_cluster(
         if write:
             write_rendering(made, replace_fabric)
     return Generation(whole, made, tuple(warnings), write, tuple(parts))
+
+
+def validate_cluster(
+    file: Path,
+    artifacts: Path,
+    asked: AskedChecks,
+    limit: Sequence[str],
+    fail_on: FailOn,
+    progress: Progress,
+) -> CheckReport:
+    """Check all fabrics of a cluster file, and then together (see `validate`)."""
+    from ailb_gen.api.validate import trouble_of
+    from ailb_gen.checks.catalogue import OF_CLUSTER, checks_of
+    from ailb_gen.checks.cluster_parts import cluster_parts
+    from ailb_gen.checks.cluster_run import in_cluster, joined
+    from ailb_gen.checks.expected_hosts import expected_hosts
+    from ailb_gen.checks.families.cluster import check_cluster as compare
+    from ailb_gen.checks.model import Findings
+    from ailb_gen.checks.progress import STEPS
+    from ailb_gen.checks.run import examine
+    from ailb_gen.hosts.read import read_hosts
+    from ailb_gen.report.check_report import CheckReport
+    from ailb_gen.report.verdict import judge
+
+    cluster = load_cluster(file)
+    expected = {intent.fabric.name: expected_hosts(intent.fabric) for intent in cluster.intents}
+    parts = cluster_parts(*read_hosts(artifacts), expected)
+    runs: list[Run] = []
+    contexts = {}
+    for intent in cluster.intents:
+        name = intent.fabric.name
+        with progress(f"checking {name}", STEPS) as advance:
+            options, foreign, part = asked.options, asked.foreign, parts[name]
+            done, context = examine(intent, artifacts / name, options, advance, advance.step, foreign, part=part)
+        runs.append(in_cluster(done, name))
+        contexts[name] = context
+    findings = Findings()
+    compare(contexts, artifacts, cluster.digest, findings)
+    chosen = [check for check in checks_of(OF_CLUSTER) if check.id in asked.options.checks]
+    together = tuple(findings.results(chosen))
+    run = joined(cluster.name, file, artifacts, runs, together)
+    trouble = trouble_of(None, asked.errors, run.trouble)
+    run = replace(run, trouble=str(trouble or ""))
+    each = [*(one.results for one in runs), together]
+    verdict = judge(run, asked.waivers, asked.options.checks, limit, fail_on, parts=each)
+    return CheckReport(verdict, "validate", None, trouble)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from ailb_gen.api.batfish import ask, most_failures, open_service
-from ailb_gen.api.inputs import check_executor, check_path, intent_of, processes
+from ailb_gen.api.inputs import check_executor, check_path, intent_of, is_cluster, processes
 from ailb_gen.errors import AilbError, ExtensionError, UsageError
 from ailb_gen.progress import Progress, Warn, quiet, unheeded
 
@@ -42,7 +42,7 @@ def validate(
     progress: Progress = quiet,
     warn: Warn = unheeded,
 ) -> CheckReport:
-    """Check the files in `artifacts` against the intent.
+    """Check the files in `artifacts` against the intent, or those of a cluster against all fabrics of a cluster file.
 
     `checks` are ids, globs or families, `!` before one excludes it; `limit` names the devices whose findings count;
     `waivers` is a file of accepted findings, `yang` a directory of Juniper's models, `batfish` the address of a
@@ -52,7 +52,16 @@ def validate(
     used, WorkerError when a process dies.
     """
     most = most_failures(batfish_failures, batfish is not None)
-    asked = asked_checks(Path(artifacts), checks, waivers, yang, seed, executor, jobs, batfish is not None, html)
+    several = isinstance(fabric, str | Path) and is_cluster(Path(fabric))
+    asked = asked_checks(
+        Path(artifacts), checks, waivers, yang, seed, executor, jobs, batfish is not None, html, several
+    )
+    if isinstance(fabric, str | Path) and several:
+        from ailb_gen.api.cluster import validate_cluster
+
+        if batfish is not None:
+            raise UsageError("--batfish: a service computes one fabric; name a fabric file instead of the cluster file")
+        return validate_cluster(Path(fabric), Path(artifacts), asked, limit, fail_on, progress)
     intent = intent_of(fabric)
     # Last: without its package, everything else that is wrong has been said.
     service = open_service(batfish, batfish_timeout) if batfish is not None else None
@@ -92,8 +101,12 @@ def asked_checks(
     jobs: int | None,
     with_batfish: bool,
     html: bool,
+    of_cluster: bool = False,
 ) -> AskedChecks:
-    """Return the checks that arguments of `validate` choose. Raises UsageError for those that cannot be used."""
+    """Return the checks that arguments of `validate` choose, with those of a cluster if it is one.
+
+    Raises UsageError for those that cannot be used.
+    """
     check_executor(executor)
     for argument, folder, hint in (
         ("ARTIFACTS", artifacts, "'ailb-gen generate' writes one"),
@@ -108,20 +121,26 @@ def asked_checks(
     from ailb_gen.checks.waivers import read_waivers
 
     foreign, errors = foreign_checks()
-    chosen = _chosen(checks, foreign, errors, with_batfish=with_batfish)
+    chosen = _chosen(checks, foreign, errors, with_batfish=with_batfish, of_cluster=of_cluster)
     accepted = read_waivers(waivers, WAIVABLE | {row.check.id for row in foreign}) if waivers else ()
     options = RunOptions(chosen, yang, seed, executor, processes(jobs), html)
     return AskedChecks(options, [row for row in foreign if row.check.id in chosen], errors, accepted)
 
 
 def _chosen(
-    patterns: Sequence[str], foreign: Sequence[ForeignCheck], errors: Sequence[ExtensionError], *, with_batfish: bool
+    patterns: Sequence[str],
+    foreign: Sequence[ForeignCheck],
+    errors: Sequence[ExtensionError],
+    *,
+    with_batfish: bool,
+    of_cluster: bool,
 ) -> frozenset[str]:
     """Return the ids of the chosen checks. Raises UsageError, which also names the extensions that are broken."""
-    from ailb_gen.checks.catalogue import CATALOGUE, NAMES, WITH_BATFISH
+    from ailb_gen.checks.catalogue import CATALOGUE, NAMES, OF_CLUSTER, WITH_BATFISH, checks_of
     from ailb_gen.checks.select import pick_checks
 
-    every: list[Check] = [*CATALOGUE, *(row.check for row in foreign)]
+    together = checks_of(OF_CLUSTER) if of_cluster else ()
+    every: list[Check] = [*CATALOGUE, *together, *(row.check for row in foreign)]
     names = {**NAMES, **{row.check.family: NAMES[row.check.family] for row in foreign}}
     try:
         picked = pick_checks(every, names, patterns, "" if with_batfish else WITH_BATFISH)

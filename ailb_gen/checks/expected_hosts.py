@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import count
 
@@ -213,6 +213,16 @@ def expected_hosts(fabric: Fabric) -> dict[str, ExpectedHost]:
             )
         result[place.name] = shared[key]
     return result
+
+
+def with_profiles(hosts: Mapping[str, ExpectedHost], folders: Mapping[str, str]) -> dict[str, ExpectedHost]:
+    """Return servers that share other folders than the intent says, by server; what is equal stays one object."""
+    shared: dict[tuple[int, str], ExpectedHost] = {}
+    for name, host in hosts.items():
+        key = (id(host), folders[name])
+        if key not in shared:
+            shared[key] = replace(host, profile=folders[name])
+    return {name: shared[id(host), folders[name]] for name, host in hosts.items()}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -60,7 +60,7 @@ def generate(
 ) -> None:
     """Generate the configuration of every device.
 
-    Only what changed is written, and all of it or nothing.
+    Only what changed is written, and all of it or nothing. FABRIC may be a cluster file.
     """
     from ailb_gen.api.generate import generate as make
 

@@ -58,6 +58,8 @@ def validate(
 ) -> None:
     """Check the files of a fabric against its intent.
 
+    FABRIC may be a cluster file: all its fabrics are checked, and then together.
+
     Exit codes: 0 pass, 1 findings, 2 bad input, 3 the environment failed.
     """
     from ailb_gen.api.validate import validate as check

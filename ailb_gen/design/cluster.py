@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple
@@ -12,6 +12,7 @@ from ailb_gen.design.problems import collapsed
 from ailb_gen.errors import IntentError, Problem
 from ailb_gen.intent.cluster import Cluster
 from ailb_gen.intent.nccl import DEVICE_LISTS
+from ailb_gen.layout import cluster_profile
 from ailb_gen.yamlio import Path
 
 
@@ -152,7 +153,7 @@ def _config(rows: Sequence[tuple[str, HostConfig]]) -> HostConfig:
     first = rows[0][1]
     return replace(
         first,
-        profile=profile_name([(fabric, config.profile) for fabric, config in rows]),
+        profile=cluster_profile([(fabric, config.profile) for fabric, config in rows]),
         nics=tuple(nic for _, config in rows for nic in config.nics),
         environment=tuple(_environment([dict(config.environment) for _, config in rows]).items()),
     )
@@ -168,15 +169,6 @@ def _joined(lists: Sequence[str]) -> str:
     """Return one list of devices for several; `=` before it says that names are whole (NCCL_IB_HCA)."""
     mark = "=" if lists[0].startswith("=") else ""
     return mark + ",".join(dict.fromkeys(name for one in lists for name in one.removeprefix("=").split(",")))
-
-
-def profile_name(parts: Iterable[tuple[str, str]]) -> str:
-    """Return the name of a profile by fabric and profile there; empty if the server is alone in one of them.
-
-    No name of a fabric or of a profile has a plus sign.
-    """
-    rows = list(parts)
-    return "+".join(f"{fabric}+{profile}" for fabric, profile in rows) if all(profile for _, profile in rows) else ""
 
 
 def cluster_design(cluster: Cluster, designs: Sequence[Design]) -> Design:

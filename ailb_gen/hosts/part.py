@@ -6,19 +6,18 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
 from ailb_gen.hosts.model import ServerProfile, Setting
-from ailb_gen.hosts.text import conf_nic
+from ailb_gen.hosts.text import conf_nic, device_unit
 from ailb_gen.intent.nccl import DEVICE_LISTS
 from ailb_gen.layout import drop_in_file
 
 
 @dataclass(frozen=True, slots=True)
 class OtherFabrics:
-    """What a server has of other fabrics: names of NICs and RDMA devices, numbers and names of tables, units."""
+    """What a server has of other fabrics: names of NICs and RDMA devices, numbers and names of tables."""
 
     nics: Collection[str]
     rdma: Collection[str]
     tables: Collection[tuple[int, str]]
-    units: Collection[str]
 
 
 def part_of(profile: ServerProfile, others: OtherFabrics) -> ServerProfile:
@@ -31,6 +30,7 @@ def part_of(profile: ServerProfile, others: OtherFabrics) -> ServerProfile:
     }
     drop_ins = {name: rows for name, rows in profile.drop_ins.items() if name not in nics}
     absent = {drop_in_file(name) for name in nics}
+    units = set(map(device_unit, nics))
     script, qos = profile.script, profile.qos
     return replace(
         profile,
@@ -43,7 +43,7 @@ def part_of(profile: ServerProfile, others: OtherFabrics) -> ServerProfile:
         environment=tuple(_variables(profile.environment, others.rdma)),
         drop_ins=drop_ins,
         units={
-            file: tuple(setting for setting in rows if str(setting.value) not in others.units)
+            file: tuple(setting for setting in rows if str(setting.value) not in units)
             for file, rows in profile.units.items()
         },
         script=replace(script, rows=tuple(row for row in script.rows if row.nic not in nics)) if script else None,
