@@ -11,35 +11,46 @@ from ailb_gen.api.generate import Generation, recolored_links, render_pool
 from ailb_gen.design.build import build
 from ailb_gen.design.cluster import check_cluster, cluster_design
 from ailb_gen.design.problems import collapsed
-from ailb_gen.errors import Problem
+from ailb_gen.errors import Problem, UsageError
 from ailb_gen.garbage import no_garbage_collection
 from ailb_gen.intent.cluster import load_cluster
 from ailb_gen.network.extra_config import warnings as not_modeled
-from ailb_gen.progress import Progress, Warn
+from ailb_gen.progress import Progress, Warn, quiet, unheeded
+from ailb_gen.render.artifacts import RenderOptions
 from ailb_gen.render.generate import cluster_rendering, fabric_part, write_rendering
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ailb_gen.api.validate import AskedChecks, FailOn
+    from ailb_gen.api.generate import Format
+    from ailb_gen.api.validate import FailOn
     from ailb_gen.checks.model import Run
     from ailb_gen.design.model import Design
-    from ailb_gen.render.artifacts import RenderOptions, Tree
+    from ailb_gen.render.artifacts import Tree
     from ailb_gen.report.check_report import CheckReport
 
 
 def generate_cluster(
     file: Path,
     output: Path,
-    options: RenderOptions,
-    write: bool,
-    replace_fabric: bool,
-    links: bool | None,
-    jobs: int,
-    progress: Progress,
-    warn: Warn,
+    *,
+    limit: Sequence[str] = (),
+    templates: Path | None = None,
+    form: Format = "curly",
+    write: bool = True,
+    replace_fabric: bool = False,
+    links: bool | None = None,
+    jobs: int = 1,
+    progress: Progress = quiet,
+    warn: Warn = unheeded,
 ) -> Generation:
-    """Generate all fabrics of a cluster file, each in its folder, and the servers of all (see `generate`)."""
+    """Generate all fabrics of a cluster file, each in a folder of `output`, beside the servers of all.
+
+    Arguments and errors are those of `generate`; a `limit` is a UsageError.
+    """
+    if limit:
+        raise UsageError("--limit: the servers of a cluster depend on all fabrics; generate the whole cluster")
+    options = RenderOptions(form, templates)
     cluster = load_cluster(file)
     with no_garbage_collection():
         warnings: list[Problem] = []
@@ -74,13 +85,24 @@ def generate_cluster(
 def validate_cluster(
     file: Path,
     artifacts: Path,
-    asked: AskedChecks,
-    limit: Sequence[str],
-    fail_on: FailOn,
-    progress: Progress,
+    *,
+    checks: Sequence[str] = (),
+    limit: Sequence[str] = (),
+    fail_on: FailOn = "error",
+    waivers: Path | None = None,
+    yang: Path | None = None,
+    seed: int = 1,
+    executor: str = "processes",
+    jobs: int | None = None,
+    batfish: str | None = None,
+    html: bool = True,
+    progress: Progress = quiet,
 ) -> CheckReport:
-    """Check all fabrics of a cluster file, and then together (see `validate`)."""
-    from ailb_gen.api.validate import trouble_of
+    """Check all fabrics of a cluster file, and then together.
+
+    Arguments and errors are those of `validate`; `batfish` is a UsageError.
+    """
+    from ailb_gen.api.validate import asked_checks, trouble_of
     from ailb_gen.checks.catalogue import OF_CLUSTER, checks_of
     from ailb_gen.checks.cluster_parts import cluster_parts
     from ailb_gen.checks.cluster_run import in_cluster, joined
@@ -93,6 +115,9 @@ def validate_cluster(
     from ailb_gen.report.check_report import CheckReport
     from ailb_gen.report.verdict import judge
 
+    if batfish is not None:
+        raise UsageError("--batfish: a service computes one fabric; name a fabric file instead of the cluster file")
+    asked = asked_checks(artifacts, checks, waivers, yang, seed, executor, jobs, False, html, of_cluster=True)
     cluster = load_cluster(file)
     expected = {intent.fabric.name: expected_hosts(intent.fabric) for intent in cluster.intents}
     parts = cluster_parts(*read_hosts(artifacts), expected)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from ailb_gen.api.inputs import intent_of, is_cluster
+from ailb_gen.api.inputs import intent_of
 from ailb_gen.errors import UsageError, WorkerError
 from ailb_gen.garbage import no_garbage_collection
 from ailb_gen.progress import Progress, Warn, quiet, unheeded
@@ -91,8 +91,7 @@ def generate(
 ) -> Generation:
     """Generate the configuration of every device; write what changed to `output`, all of it or nothing.
 
-    `fabric` may be a cluster file: every fabric then has a folder in `output`, beside the servers of all. `limit` are
-    names, globs or roles of devices, of one fabric; `templates` a directory of templates that replace the shipped ones;
+    `limit` are names, globs or roles of devices; `templates` a directory of templates that replace the shipped ones;
     `links`: servers of one profile are links to it, by default as the directory has it. With `replace_fabric` the
     directory may hold another fabric. Raises IntentError, UsageError, TemplateError, OutputError, WorkerError.
     """
@@ -104,12 +103,6 @@ def generate(
     from ailb_gen.selection import pick_devices
 
     output, options = Path(output), RenderOptions(form, templates)
-    if isinstance(fabric, str | Path) and is_cluster(Path(fabric)):
-        from ailb_gen.api.cluster import generate_cluster
-
-        if limit:
-            raise UsageError("--limit: the servers of a cluster depend on all fabrics; generate the whole cluster")
-        return generate_cluster(Path(fabric), output, options, write, replace_fabric, links, jobs, progress, warn)
     intent = intent_of(fabric)
     # One pass over large data without cycles: collecting garbage would only cost time.
     with no_garbage_collection():

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from ailb_gen.api.batfish import ask, most_failures, open_service
-from ailb_gen.api.inputs import check_executor, check_path, intent_of, is_cluster, processes
+from ailb_gen.api.inputs import check_executor, check_path, intent_of, processes
 from ailb_gen.errors import AilbError, ExtensionError, UsageError
 from ailb_gen.progress import Progress, Warn, quiet, unheeded
 
@@ -42,7 +42,7 @@ def validate(
     progress: Progress = quiet,
     warn: Warn = unheeded,
 ) -> CheckReport:
-    """Check the files in `artifacts` against the intent, or those of a cluster against all fabrics of a cluster file.
+    """Check the files in `artifacts` against the intent.
 
     `checks` are ids, globs or families, `!` before one excludes it; `limit` names the devices whose findings count;
     `waivers` is a file of accepted findings, `yang` a directory of Juniper's models, `batfish` the address of a
@@ -52,16 +52,7 @@ def validate(
     used, WorkerError when a process dies.
     """
     most = most_failures(batfish_failures, batfish is not None)
-    several = isinstance(fabric, str | Path) and is_cluster(Path(fabric))
-    asked = asked_checks(
-        Path(artifacts), checks, waivers, yang, seed, executor, jobs, batfish is not None, html, several
-    )
-    if isinstance(fabric, str | Path) and several:
-        from ailb_gen.api.cluster import validate_cluster
-
-        if batfish is not None:
-            raise UsageError("--batfish: a service computes one fabric; name a fabric file instead of the cluster file")
-        return validate_cluster(Path(fabric), Path(artifacts), asked, limit, fail_on, progress)
+    asked = asked_checks(Path(artifacts), checks, waivers, yang, seed, executor, jobs, batfish is not None, html)
     intent = intent_of(fabric)
     # Last: without its package, everything else that is wrong has been said.
     service = open_service(batfish, batfish_timeout) if batfish is not None else None

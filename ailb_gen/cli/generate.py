@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ailb_gen.api.generate import Format
+from ailb_gen.api.inputs import is_cluster
 from ailb_gen.cli import visible
 from ailb_gen.cli.console import echo_changes, echo_json, echo_table, notify
 from ailb_gen.cli.live import progress
@@ -18,7 +19,7 @@ from ailb_gen.errors import ExitCode
 from ailb_gen.layout import SWITCHES, owner
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from ailb_gen.api.generate import Generation
     from ailb_gen.render.compare import Changes
@@ -62,8 +63,15 @@ def generate(
 
     Only what changed is written, and all of it or nothing. FABRIC may be a cluster file.
     """
-    from ailb_gen.api.generate import generate as make
+    make: Callable[..., Generation]
+    if is_cluster(fabric):
+        from ailb_gen.api.cluster import generate_cluster as make_cluster
 
+        make = make_cluster
+    else:
+        from ailb_gen.api.generate import generate as make_fabric
+
+        make = make_fabric
     shows = check or diff
     made = make(
         fabric,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ailb_gen.api.inputs import is_cluster
 from ailb_gen.cli import options
 from ailb_gen.cli.console import prose_width, say, warn
 from ailb_gen.cli.live import ProgressBar, minutes, progress, wanted
@@ -74,7 +75,15 @@ def validate(
             bar.step("")
             bars.append(bar)
 
-    report = check(
+    if is_cluster(fabric):
+        from ailb_gen.api.cluster import validate_cluster
+
+        ask = partial(validate_cluster, batfish=batfish)
+    else:
+        ask = partial(
+            check, batfish=batfish, batfish_timeout=batfish_timeout, batfish_failures=batfish_failures, warn=warn
+        )
+    report = ask(
         fabric,
         artifacts,
         checks=checks or (),
@@ -85,12 +94,8 @@ def validate(
         seed=seed,
         executor=executor,
         jobs=jobs,
-        batfish=batfish,
-        batfish_timeout=batfish_timeout,
-        batfish_failures=batfish_failures,
         html=any(kind == "html" for kind, _ in where),
         progress=timed,
-        warn=warn,
     )
     if wanted() and (hint := slow_family(bars[0].spent_s)):
         say(hint)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from ailb_gen import generate, validate
+from ailb_gen.api.cluster import generate_cluster, validate_cluster
 from tests.conftest import ROOT
 
 EXAMPLE = ROOT / "examples" / "planes"
@@ -29,7 +29,7 @@ def added(name: str, text: str) -> dict[str, tuple[str, str]]:
 
 def failed(file: Path, tree: Path) -> set[str]:
     """Return the ids of the checks that find something in the tree of a cluster."""
-    report = validate(file, tree, executor="serial", html=False, checks=("!AILB5", "!AILB9"))
+    report = validate_cluster(file, tree, executor="serial", html=False, checks=("!AILB5", "!AILB9"))
     assert report.trouble is None
     return {finding.check for finding in report.findings}
 
@@ -37,5 +37,5 @@ def failed(file: Path, tree: Path) -> set[str]:
 def generated(folder: Path, edits: Mapping[str, tuple[str, str]] | None = None) -> tuple[Path, Path]:
     """Generate the cluster with `edits`; return its file and its tree."""
     file = cluster_file(folder / "in", edits)
-    generate(file, folder / "out")
+    generate_cluster(file, folder / "out")
     return file, folder / "out"

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from ailb_gen import generate, validate
+from ailb_gen import CheckReport, generate, validate
+from ailb_gen.api.cluster import validate_cluster
 from ailb_gen.checks.cluster_parts import cluster_parts
 from ailb_gen.checks.expected_hosts import expected_hosts
 from ailb_gen.hosts.model import ServerProfile
@@ -52,7 +53,7 @@ def test_a_part_is_what_the_fabric_alone_generates(name: str, tmp_path: Path) ->
         assert set(alone) == set(parts[fabric].hosts)
         for server, host in parts[fabric].hosts.items():
             assert _without_folder(host.profile) == _without_folder(alone[server].profile), (fabric, server)
-    report = validate(file, tree, executor="serial", html=False)
+    report = validate_cluster(file, tree, executor="serial", html=False)
     assert report.passed, [finding.message for finding in report.findings]
     assert not report.findings
 
@@ -80,7 +81,8 @@ DAMAGES = (
 
 
 def _checks(file: Path, tree: Path) -> set[tuple[str, str]]:
-    report = validate(file, tree, executor="serial", html=False, checks=("hosts", "roce"))
+    check = validate_cluster if file.name == "cluster.yaml" else validate
+    report: CheckReport = check(file, tree, executor="serial", html=False, checks=("hosts", "roce"))
     return {(finding.check, finding.message) for finding in report.findings}
 
 
@@ -108,5 +110,5 @@ def test_a_server_with_the_files_of_others_is_found(tmp_path: Path) -> None:
     link.unlink()
     link.symlink_to("/nowhere")
     (tree / "servers" / "stray").symlink_to("../profiles/plane-a+stripe2+plane-b+stripe2")
-    report = validate(file, tree, executor="serial", html=False, checks=("files", "hosts"))
+    report = validate_cluster(file, tree, executor="serial", html=False, checks=("files", "hosts"))
     assert {"gpu-s1-1", "stray"} <= {finding.device.rpartition("/")[2] for finding in report.findings}

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ailb_gen import generate
+from ailb_gen.api.cluster import generate_cluster
 from ailb_gen.errors import IntentError, UsageError
 from ailb_gen.intent.cluster import load_cluster
 from tests.checks.clusters import added, cluster_file, generated
@@ -71,7 +71,7 @@ def test_conflicts_are_told_with_their_place(
 
 def test_an_as_number_in_two_fabrics_is_a_warning(tmp_path: Path) -> None:
     file = cluster_file(tmp_path / "in", {B: ("spines: 65201-65299", "spines: 65001-65099")})
-    made = generate(file, tmp_path / "out")
+    made = generate_cluster(file, tmp_path / "out")
     assert [(one.code, one.path) for one in made.warnings] == [("duplicate-asn", "asn.spines")] * 2
 
 
@@ -101,4 +101,4 @@ def test_a_file_without_a_mapping_is_refused(tmp_path: Path) -> None:
 
 def test_a_limit_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="generate the whole cluster"):
-        generate(cluster_file(tmp_path / "in"), tmp_path / "out", limit=("a-spine1",))
+        generate_cluster(cluster_file(tmp_path / "in"), tmp_path / "out", limit=("a-spine1",))
