@@ -16,7 +16,7 @@ from ailb_gen.layout import cluster_profile
 from ailb_gen.yamlio import Path
 
 
-class _Use(NamedTuple):
+class _DesignUse(NamedTuple):
     """A name or number that a device of a fabric has, where its plan is written, and the code of its problem."""
 
     code: str
@@ -48,42 +48,42 @@ def check_cluster(cluster: Cluster, designs: Sequence[Design]) -> tuple[Problem,
     return tuple(collapsed(found))
 
 
-def _uses(design: Design) -> Iterator[_Use]:
+def _uses(design: Design) -> Iterator[_DesignUse]:
     """Iterate over the names and numbers of a fabric that no other fabric of a cluster may have."""
     for switch in design.switches:
         yield from _of_switch(switch)
     for server in design.servers:
         if server.management:
             address = server.management.partition("/")[0]
-            yield _Use("duplicate-address", "management address", address, server.name, ("management", "servers"))
+            yield _DesignUse("duplicate-address", "management address", address, server.name, ("management", "servers"))
         for nic in server.config.nics:
             yield from _of_nic(server.name, nic)
 
 
-def _of_switch(switch: DesignSwitch) -> Iterator[_Use]:
+def _of_switch(switch: DesignSwitch) -> Iterator[_DesignUse]:
     plans = "leaves" if switch.role == "leaf" else "spines"
-    yield _Use("duplicate-name", "the device name", switch.name.lower(), switch.name, ("names", switch.role))
-    yield _Use("duplicate-asn", "AS number", str(switch.asn), switch.name, ("asn", plans))
-    yield _Use("duplicate-router-id", "router-id", switch.router_id, switch.name, ("router_ids", plans))
+    yield _DesignUse("duplicate-name", "the device name", switch.name.lower(), switch.name, ("names", switch.role))
+    yield _DesignUse("duplicate-asn", "AS number", str(switch.asn), switch.name, ("asn", plans))
+    yield _DesignUse("duplicate-router-id", "router-id", switch.router_id, switch.name, ("router_ids", plans))
     if switch.loopback:
-        yield _Use("duplicate-address", "loopback", switch.loopback, switch.name, ("loopbacks", plans))
+        yield _DesignUse("duplicate-address", "loopback", switch.loopback, switch.name, ("loopbacks", plans))
     if switch.management is not None:
         address = switch.management.address.partition("/")[0]
-        yield _Use("duplicate-address", "management address", address, switch.name, ("management", plans))
+        yield _DesignUse("duplicate-address", "management address", address, switch.name, ("management", plans))
     for prefix in switch.prefixes:
-        yield _Use("overlapping-pools", "prefix", prefix.text, switch.name, ("addressing", "pool"))
+        yield _DesignUse("overlapping-pools", "prefix", prefix.text, switch.name, ("addressing", "pool"))
 
 
-def _of_nic(server: str, nic: HostNic) -> Iterator[_Use]:
+def _of_nic(server: str, nic: HostNic) -> Iterator[_DesignUse]:
     owner, first = f"{nic.name} of {server}", ("hosts", "first_nic")
-    yield _Use("duplicate-name", f"on {server} the NIC name", nic.name.lower(), owner, first)
-    yield _Use("duplicate-name", f"on {server} the RDMA device", nic.rdma, owner, ("hosts", "rdma"))
+    yield _DesignUse("duplicate-name", f"on {server} the NIC name", nic.name.lower(), owner, first)
+    yield _DesignUse("duplicate-name", f"on {server} the RDMA device", nic.rdma, owner, ("hosts", "rdma"))
     if nic.mac:
-        yield _Use("duplicate-mac", "MAC address", nic.mac, owner, ("servers",))
+        yield _DesignUse("duplicate-mac", "MAC address", nic.mac, owner, ("servers",))
     for table in nic.tables:
-        yield _Use("conflict", f"on {server} table", str(table.id), owner, ("tables", "first"))
-        yield _Use("conflict", f"on {server} table name", table.name, owner, first)
-        yield _Use("conflict", f"on {server} rule priority", str(table.priority), owner, ("tables", "priority"))
+        yield _DesignUse("conflict", f"on {server} table", str(table.id), owner, ("tables", "first"))
+        yield _DesignUse("conflict", f"on {server} table name", table.name, owner, first)
+        yield _DesignUse("conflict", f"on {server} rule priority", str(table.priority), owner, ("tables", "priority"))
 
 
 # What a server has once, for the NICs of all fabrics: where it is decided, and how a message names it.

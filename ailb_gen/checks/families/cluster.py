@@ -19,7 +19,7 @@ from ailb_gen.manifest import read_any
 from ailb_gen.network.model import Switch
 
 
-class _Use(NamedTuple):
+class _FabricUse(NamedTuple):
     """A name or number of a device that no other fabric may have; `what` names it in messages."""
 
     check: Check
@@ -54,22 +54,22 @@ def _place(fabric: str, switch: Switch, line: int) -> Place:
     return Place(f"{fabric}/{switch.file}", line or 1)
 
 
-def _of_switches(fabric: str, context: Context) -> Iterator[_Use]:
+def _of_switches(fabric: str, context: Context) -> Iterator[_FabricUse]:
     for name, switch in context.network.switches.items():
         at = partial(_place, fabric, switch)
-        yield _Use(NAMES, "the name", name.lower(), name, at(switch.host_name_line))
+        yield _FabricUse(NAMES, "the name", name.lower(), name, at(switch.host_name_line))
         if switch.asn is not None:
-            yield _Use(ASNS, "AS number", str(switch.asn), name, at(switch.asn_line))
+            yield _FabricUse(ASNS, "AS number", str(switch.asn), name, at(switch.asn_line))
         if switch.router_id is not None:
-            yield _Use(ROUTERS, "router-id", switch.router_id, name, at(switch.router_id_line))
+            yield _FabricUse(ROUTERS, "router-id", switch.router_id, name, at(switch.router_id_line))
         for unit in switch.ports["lo0"].units if "lo0" in switch.ports else ():
             for address in unit.addresses:
-                yield _Use(ROUTERS, "loopback", str(address.prefix), name, at(address.line))
+                yield _FabricUse(ROUTERS, "loopback", str(address.prefix), name, at(address.line))
         for _, text in switch.management.addresses:
-            yield _Use(MANAGEMENT, "management address", text.partition("/")[0], name, at(switch.management_line))
+            yield _FabricUse(MANAGEMENT, "management address", text.partition("/")[0], name, at(switch.management_line))
 
 
-def _of_servers(context: Context) -> Iterator[_Use]:
+def _of_servers(context: Context) -> Iterator[_FabricUse]:
     for name, expected in context.hosts.items():
         host = context.network.hosts.get(name)
         found = host.profile.nics if host is not None else {}
@@ -77,7 +77,7 @@ def _of_servers(context: Context) -> Iterator[_Use]:
         for nic in expected.nics:
             line = found[nic.name].line if nic.name in found else 1
             place = Place(f"{folder}/{NETPLAN}", line)
-            use = partial(_Use, device=name, place=place)
+            use = partial(_FabricUse, device=name, place=place)
             yield use(NICS, f"on {name} the NIC", nic.name)
             yield use(NICS, f"on {name} the RDMA device", nic.rdma)
             if nic.mac:
