@@ -128,6 +128,7 @@ studies: $(STAMP)
 # What is generated and kept in the repository; review the diff before you commit it.
 schema: $(STAMP)
 	$(BIN)/ailb-gen schema > docs/fabric.schema.json
+	$(BIN)/ailb-gen schema cluster > docs/cluster.schema.json
 	$(BIN)/ailb-gen schema scenario > docs/scenario.schema.json
 	$(BIN)/ailb-gen schema what-if > docs/what-if.schema.json
 

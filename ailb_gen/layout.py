@@ -6,6 +6,7 @@ Paths use `/` and are relative: those of a server to its folder, all others to t
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 MANIFEST = "manifest.json"
 TOPOLOGY = "topology.json"
@@ -70,6 +71,14 @@ def server_folder(name: str) -> str:
 def profile_folder(name: str) -> str:
     """Return the folder of a profile."""
     return f"{PROFILES}/{name}"
+
+
+def cluster_profile(parts: Sequence[tuple[str, str]]) -> str:
+    """Return the name of a cluster's profile, by fabric and profile there; empty if a server is alone in one of them.
+
+    No name of a fabric or of a profile has a plus sign.
+    """
+    return "+".join(f"{fabric}+{name}" for fabric, name in parts) if all(name for _, name in parts) else ""
 
 
 def drop_in_file(nic: str) -> str:

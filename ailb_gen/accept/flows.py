@@ -17,12 +17,16 @@ LEAST_PORT = 0xC000
 
 @dataclass(frozen=True, slots=True)
 class FabricNic:
-    """A NIC of a server on a rail, the port of its leaf, and the prefix of every color that its files give it."""
+    """A NIC of a server on a rail, the port of its leaf, and the prefix of every color that its files give it.
+
+    `server_rail` is the rail as the server's files count it.
+    """
 
     end: End
     rail: int
     leaf: End
     prefixes: tuple[tuple[str, Prefix], ...]
+    server_rail: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,7 @@ def fabric_nics(network: Network, servers: Sequence[str]) -> tuple[FabricNic, ..
             leaf = network.attachments.get((server, name))
             prefixes = tuple((one.name, one.prefix) for one in nics[name].colors if one.prefix is not None)
             if leaf is not None and prefixes:
-                found.append(FabricNic(End(server, name), rail, leaf, prefixes))
+                found.append(FabricNic(End(server, name), rail, leaf, prefixes, nics[name].rail))
     return tuple(sorted(found, key=lambda nic: (nic.rail, natural(nic.leaf.device), natural(nic.end.device))))
 
 

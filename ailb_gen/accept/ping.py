@@ -75,7 +75,7 @@ def _rows(nics: Mapping[FabricNic, None], addresses: Addresses) -> Iterator[dict
         for color, _ in nic.prefixes:
             address = addresses.get((nic.end.device, nic.end.port, color))
             if address is not None:
-                yield {"nic": nic.end.port, "rail": nic.rail, "color": color, "address": address}
+                yield {"nic": nic.end.port, "rail": nic.server_rail, "color": color, "address": address}
 
 
 def ping_server(targets: Targets, name: str, server: ServerConnection) -> PingAnswer:

@@ -31,13 +31,15 @@ Format = Literal["curly", "set"]
 class Generation:
     """The files of a fabric beside those that its output directory had.
 
-    `written`: the directory now has them. `warnings` are in the order in which they were found.
+    `written`: the directory now has them. `warnings` are in the order in which they were found. `fabrics` are the
+    folders of a cluster's fabrics, whose devices `design` has.
     """
 
     design: Design
     rendering: Rendering
     warnings: tuple[Problem, ...]
     written: bool
+    fabrics: tuple[str, ...] = ()
 
     @property
     def changes(self) -> Changes:
@@ -100,7 +102,8 @@ def generate(
     from ailb_gen.render.generate import rendering, write_rendering
     from ailb_gen.selection import pick_devices
 
-    intent, output = intent_of(fabric), Path(output)
+    output, options = Path(output), RenderOptions(form, templates)
+    intent = intent_of(fabric)
     # One pass over large data without cycles: collecting garbage would only cost time.
     with no_garbage_collection():
         design, warnings = build(intent)
@@ -108,12 +111,11 @@ def generate(
         for problem in warnings:
             warn(str(problem))
         selected = pick_devices(design.roles, limit)
-        options = RenderOptions(form, templates)
         total = len(design.switches) + len(design.servers) if selected is None else len(selected)
-        with _pool(design, options, min(jobs, total)) as executor, progress("rendering", total) as advance:
+        with render_pool(design, options, min(jobs, total)) as executor, progress("rendering", total) as advance:
             made = rendering(design, output, options, selected, advance, executor, not write, links)
         if replace_fabric or made.before is None or made.before.fabric == design.name:
-            moved = tuple(_recolored(intent, design, made, output))
+            moved = tuple(recolored_links(intent, design, made, output))
             for problem in moved:
                 warn(str(problem))
             warnings += moved
@@ -123,7 +125,7 @@ def generate(
 
 
 @contextmanager
-def _pool(design: Design, options: RenderOptions, jobs: int) -> Iterator[Executor | None]:
+def render_pool(design: Design, options: RenderOptions, jobs: int) -> Iterator[Executor | None]:
     """Yield a process pool for more than one job or the templates of a user, nothing otherwise.
 
     Raises WorkerError when a worker dies, TemplateError when templates are the likely reason.
@@ -145,17 +147,21 @@ def _pool(design: Design, options: RenderOptions, jobs: int) -> Iterator[Executo
         raise killed(options.templates) from error
 
 
-def _recolored(intent: Intent, design: Design, made: Rendering, output: Path) -> list[Problem]:
-    """Return a warning of links that have another color in the tree that stands in `output`. Raises OSError."""
+def recolored_links(intent: Intent, design: Design, made: Rendering, output: Path, folder: str = "") -> list[Problem]:
+    """Return a warning of links that have another color in the tree that stands in `output`. Raises OSError.
+
+    `folder` is that of a fabric in the tree of a cluster, with a slash.
+    """
     from ailb_gen.design.recolored import OldColors, recolored, unknown
     from ailb_gen.layout import TOPOLOGY
     from ailb_gen.manifest import found_entry
     from ailb_gen.network.topology import read_topology
 
-    known = made.before.files.get(TOPOLOGY) if made.before is not None else None
-    if known is None or (TOPOLOGY in made.tree and TOPOLOGY not in (*made.changes.changed, *made.changes.new)):
+    file = f"{folder}{TOPOLOGY}"
+    known = made.before.files.get(file) if made.before is not None else None
+    if known is None or (file in made.tree and file not in (*made.changes.changed, *made.changes.new)):
         return []
-    path, where = made.target / TOPOLOGY, str(output)
+    path, where = made.target / file, str(output / folder)
     if found_entry(path) != known:
         return [unknown(intent, where, f"{TOPOLOGY} is missing or was edited")]
     old = read_topology(path.read_text(encoding="utf-8"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -32,6 +33,13 @@ def fabric_file(path: Path) -> Path:
     """Return the path if it is a file. Raises UsageError."""
     check_path(path, "file", f"name the fabric file, such as {path / 'fabric.yaml'}", "'ailb-gen init' writes one")
     return path
+
+
+def is_cluster(path: Path) -> bool:
+    """Return whether a file lists fabrics. Raises UsageError for a path that leads to no file, IntentError."""
+    from ailb_gen.textio import read_text
+
+    return re.search(r"^fabrics[ \t]*:", read_text(fabric_file(path), str(path)), re.MULTILINE) is not None
 
 
 def check_path(path: Path, kind: Literal["file", "directory"], other: str, missing: str, argument: str = "") -> None:

@@ -132,8 +132,12 @@ def asked_checks(
     jobs: int | None,
     with_batfish: bool,
     html: bool,
+    of_cluster: bool = False,
 ) -> AskedChecks:
-    """Return the checks that arguments of `validate` choose. Raises UsageError for those that cannot be used."""
+    """Return the checks that arguments of `validate` choose, with those of a cluster if it is one.
+
+    Raises UsageError for those that cannot be used.
+    """
     check_executor(executor)
     for argument, folder, hint in (
         ("ARTIFACTS", artifacts, "'ailb-gen generate' writes one"),
@@ -148,21 +152,27 @@ def asked_checks(
     from ailb_gen.checks.waiver_file import read_waivers
 
     foreign, errors = foreign_checks()
-    chosen = _chosen(checks, foreign, errors, with_batfish=with_batfish)
+    chosen = _chosen(checks, foreign, errors, with_batfish=with_batfish, of_cluster=of_cluster)
     accepted = read_waivers(waivers, WAIVABLE | {row.check.id for row in foreign}) if waivers else ()
     options = RunOptions(chosen, yang, seed, executor, processes(jobs), html)
     return AskedChecks(options, [row for row in foreign if row.check.id in chosen], errors, accepted)
 
 
 def _chosen(
-    patterns: Sequence[str], foreign: Sequence[ForeignCheck], errors: Sequence[ExtensionError], *, with_batfish: bool
+    patterns: Sequence[str],
+    foreign: Sequence[ForeignCheck],
+    errors: Sequence[ExtensionError],
+    *,
+    with_batfish: bool,
+    of_cluster: bool,
 ) -> frozenset[str]:
     """Return the ids of the chosen checks. Raises UsageError, which also names the extensions that are broken."""
-    from ailb_gen.checks.catalogue import CATALOGUE, WITH_BATFISH
+    from ailb_gen.checks.catalogue import CATALOGUE, OF_CLUSTER, WITH_BATFISH, checks_of
     from ailb_gen.checks.layers import NAMES
     from ailb_gen.checks.select import pick_checks
 
-    every: list[Check] = [*CATALOGUE, *(row.check for row in foreign)]
+    together = checks_of(OF_CLUSTER) if of_cluster else ()
+    every: list[Check] = [*CATALOGUE, *together, *(row.check for row in foreign)]
     names = {**NAMES, **{row.check.family: NAMES[row.check.family] for row in foreign}}
     try:
         picked = pick_checks(every, names, patterns, "" if with_batfish else WITH_BATFISH)

@@ -14,15 +14,17 @@ from ailb_gen.hosts.harmless import ENVIRONMENT, FILES, SYSCTLS, Settings
 from ailb_gen.layout import LEFT_OVER
 from ailb_gen.network.statements import HARMLESS
 
-# Checks that need a Batfish service, devices, a running lab, a cluster that is handed over, or a source of truth.
+# Checks that need a Batfish service, devices, a running lab, a cluster that is handed over, a source of truth, or
+# several fabrics.
 WITH_BATFISH, OF_DEVICES, OF_LAB, OF_ACCEPTANCE, OF_SOURCE = "AILB8", "AILBD", "AILBL", "AILBA", "AILBS"
-ELSEWHERE = (OF_DEVICES, OF_LAB, OF_ACCEPTANCE, OF_SOURCE)
+OF_CLUSTER = "AILBX"
+ELSEWHERE = (OF_DEVICES, OF_LAB, OF_ACCEPTANCE, OF_SOURCE, OF_CLUSTER)
 
 
 _MODULES = [import_module(f"{families.__name__}.{module.name}") for module in iter_modules(families.__path__)]
 _ROWS = {row.id: row for module in _MODULES for row in vars(module).values() if isinstance(row, Check)}
 EVERYTHING: tuple[Check, ...] = tuple(_ROWS[name] for name in sorted(_ROWS))
-# What `validate` runs.
+# What `validate` runs for a fabric.
 CATALOGUE = tuple(check for check in EVERYTHING if check.family not in ELSEWHERE)
 BY_ID = {check.id: check for check in CATALOGUE}
 # `validate` and `lab check` take the same file of waivers.
@@ -57,7 +59,7 @@ def markdown() -> str:
             f"| [{check.id}](#{check.id.lower()}) | {check.severity} | {_cell(check.meaning)} |\n"
             for check in checks_of(family)
         )
-        option = f"`--checks {name}`\n\n" if family not in ELSEWHERE else ""
+        option = f"`--checks {name}`\n\n" if family not in ELSEWHERE or family == OF_CLUSTER else ""
         parts.append(f"## {title}\n\n{option}| id | severity | passes when |\n|---|---|---|\n{rows}")
         parts += [
             f"### {check.id}\n\n"

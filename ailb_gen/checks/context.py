@@ -13,7 +13,7 @@ from pathlib import Path
 from ailb_gen.addresses import Prefix
 from ailb_gen.checks.expected import ExpectedFabric, expected_fabric
 from ailb_gen.checks.expected_cabling import ExpectedCabling, expected_cabling
-from ailb_gen.checks.expected_hosts import ExpectedHost, HostGroup, expected_hosts, host_groups
+from ailb_gen.checks.expected_hosts import ExpectedHost, HostGroup, expected_hosts, host_groups, with_profiles
 from ailb_gen.checks.expected_paths import ExpectedLoads, ExpectedPaths
 from ailb_gen.checks.expected_routes import ExpectedRoutes
 from ailb_gen.checks.expected_switches import ExpectedSwitch
@@ -46,7 +46,8 @@ class Context:
     list, by file, and `commit` the commit check of every switch, None without YANG models. `seed` fixes what is
     sampled. `executor` takes independent work, None for this process; `steps` counts what is done. `keep_changes`: what
     failures change in FIBs is kept. `other` is the other side of a change: where switches and cables are the same, its
-    routes and failures are not computed again.
+    routes and failures are not computed again. `profiles` are the folders that servers of a cluster share, by
+    server, None where the intent says them.
     """
 
     fabric: Fabric
@@ -60,6 +61,7 @@ class Context:
     steps: RunProgress = NO_PROGRESS
     keep_changes: bool = False
     other: Context | None = None
+    profiles: Mapping[str, str] | None = None
 
     @cached_property
     def expected(self) -> ExpectedFabric:
@@ -84,7 +86,8 @@ class Context:
     @cached_property
     def hosts(self) -> Mapping[str, ExpectedHost]:
         """The servers that the intent specifies, by name."""
-        return expected_hosts(self.fabric)
+        hosts = expected_hosts(self.fabric)
+        return hosts if self.profiles is None else with_profiles(hosts, self.profiles)
 
     @cached_property
     def host_groups(self) -> tuple[HostGroup, ...]:

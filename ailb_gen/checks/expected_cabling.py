@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
-from ailb_gen.checks.expected_hosts import DEFAULT_NIC, places
+from ailb_gen.checks.expected_hosts import DEFAULT_NIC, nic_name, places
 from ailb_gen.checks.expected_switches import LEAF, SPINE, ExpectedSwitch, Outline, profile_of
 from ailb_gen.intent.models import Downlinks, Fabric
 from ailb_gen.intent.platforms import Profile
@@ -161,7 +161,7 @@ def _hosts(expected: Outline, splits: Splits) -> Iterator[ExpectedCable]:
             rows[place.ports] = _Ports(fabric, place.ports, place.ports.speed, (len(seated), 1), splits)
         for number, rail in enumerate(place.rails):
             leaf, nic = leaves[place.stripe][rail], place.given.nics.get(number, DEFAULT_NIC)
-            name = nic.name or (place.kind.nic or fabric.names.nic).format(i=number)
+            name = nic.name or nic_name(fabric, place.kind, number)
             cable = place.given.cables.get(name)
             named = nic.port or (cable.port if cable else None)
             (port,) = rows[place.ports].of(leaf.name, leaf.platform, place.position, (named,))

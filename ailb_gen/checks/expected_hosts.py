@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import count
 
@@ -49,7 +49,8 @@ class ExpectedHost:
     """An expected server; servers with one expectation share an object. `roce` is None when switched off.
 
     `environment` (NCCL's) is None for a server without GPUs. `pool` holds the addresses of the fabric. `profile` is the
-    folder of the files that such servers share, empty for a server whose files are its own.
+    folder of the files that such servers share, empty for a server whose files are its own. The rails in the
+    server's own files count from `first_nic`.
     """
 
     stripe: int
@@ -61,6 +62,7 @@ class ExpectedHost:
     environment: tuple[tuple[str, str], ...] | None
     pool: Prefix
     profile: str = field(compare=False)
+    first_nic: int = 0
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -70,8 +72,8 @@ class ExpectedHost:
 
 
 def tables(fabric: Fabric, nic: int) -> tuple[ExpectedTable, ...]:
-    """Return the tables of a NIC, counted from 0: id = first + colors x NIC + (color - 1)."""
-    colors = color_names(fabric)
+    """Return the tables of a NIC, counted from 0 in the fabric: id = first + colors x NIC + (color - 1)."""
+    colors, nic = color_names(fabric), fabric.hosts.first_nic + nic
     first = len(colors) * nic
     return tuple(
         ExpectedTable(
@@ -164,10 +166,15 @@ def _environment(fabric: Fabric, kind: ServerKind, nics: tuple[ExpectedNic, ...]
     return tuple((values | fabric.nccl.environment).items())
 
 
+def nic_name(fabric: Fabric, kind: ServerKind, number: int) -> str:
+    """Return the name that a NIC has by the pattern of its kind; `number` counts from 0."""
+    return (kind.nic or fabric.names.nic).format(i=fabric.hosts.first_nic + number)
+
+
 def _rdma(fabric: Fabric, kind: ServerKind, number: int) -> str:
     names = kind.rdma if kind.rdma is not None else fabric.hosts.rdma
     if isinstance(names, str):
-        return names.format(i=number)
+        return names.format(i=fabric.hosts.first_nic + number)
     return names[number] if number < len(names) else ""
 
 
@@ -186,7 +193,7 @@ def expected_hosts(fabric: Fabric) -> dict[str, ExpectedHost]:
             nics = []
             for number in range(len(place.rails)):
                 nic = given.nics.get(number, DEFAULT_NIC)
-                name = nic.name or (kind.nic or fabric.names.nic).format(i=number)
+                name = nic.name or nic_name(fabric, kind, number)
                 rdma = nic.rdma or _rdma(fabric, kind, number)
                 nics.append(ExpectedNic(name, rdma, nic.mac or "", numbered[number]))
             roce = settings[place.stripe - 1].roce
@@ -202,9 +209,20 @@ def expected_hosts(fabric: Fabric) -> dict[str, ExpectedHost]:
                 environment=_environment(fabric, kind, tuple(nics)) if kind.gpus else None,
                 pool=Prefix(fabric.addressing.pool.network, fabric.addressing.pool.length),
                 profile="" if alone else profile_folder(profile),
+                first_nic=fabric.hosts.first_nic,
             )
         result[place.name] = shared[key]
     return result
+
+
+def with_profiles(hosts: Mapping[str, ExpectedHost], folders: Mapping[str, str]) -> dict[str, ExpectedHost]:
+    """Return servers that share other folders than the intent says, by server; what is equal stays one object."""
+    shared: dict[tuple[int, str], ExpectedHost] = {}
+    for name, host in hosts.items():
+        key = (id(host), folders[name])
+        if key not in shared:
+            shared[key] = replace(host, profile=folders[name])
+    return {name: shared[id(host), folders[name]] for name, host in hosts.items()}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -23,6 +23,7 @@ FAMILIES = {
     "AILBD": ("devices", "Devices, checked by `ailb-gen drift` and `ailb-gen verify`"),
     "AILBL": ("lab", "Lab, checked by `ailb-gen lab check`"),
     "AILBS": ("source", "Source of truth, checked by `ailb-gen inventory pull`"),
+    "AILBX": ("cluster", "Clusters: several fabrics together"),
 }
 
 

@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from ailb_gen.checks.catalogue import BY_ID
+from ailb_gen.checks.cluster_parts import ClusterPart
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.extensions import ForeignCheck
 from ailb_gen.checks.locate import located
@@ -24,6 +25,7 @@ from ailb_gen.junos.schema import Schema, load_schema
 from ailb_gen.junos.tree import Node
 from ailb_gen.junos.yang_files import model_directory
 from ailb_gen.layout import server_folder
+from ailb_gen.network.fabric import Network
 from ailb_gen.network.model import Switch
 from ailb_gen.network.read import NONE_KNOWN, read_network, switch_count
 from ailb_gen.parallel import executor_of
@@ -91,13 +93,15 @@ def examine(
     known: Known = NONE_KNOWN,
     *,
     other: Context | None = None,
+    part: ClusterPart | None = None,
 ) -> tuple[Run, Context]:
     """Check the files below `root` against the intent; return the run and what was examined.
 
     `foreign` are the chosen checks of extensions; one that fails is the run's `trouble`. `advance` is called with how
     many more of STEPS steps are done, `step` with the name of the step that begins. The run has one result for every
     check that was asked for, by id, but for those that others make: Batfish and waivers. The files of `known` switches
-    are not read again, and what the `other` side of a change shares is not computed again.
+    are not read again, and what the `other` side of a change shares is not computed again. The servers of a `part` of a
+    cluster are not below `root`.
     Raises UsageError for a directory without artifacts and for YANG models that cannot be used, WorkerError when a
     worker dies.
     """
@@ -114,7 +118,7 @@ def examine(
         reading = read_network(root, CommitCheck(yang), executor, read, known)
         context = Context(
             intent.fabric,
-            reading.network,
+            reading.network if part is None else _with_servers(reading.network, part),
             intent.digest,
             root,
             reading.records,
@@ -124,6 +128,7 @@ def examine(
             steps,
             options.keep_changes,
             other,
+            part.profiles if part is not None else None,
         )
         for name, families in ORDER:
             _run_families(name, families, chosen, context, findings)
@@ -132,6 +137,10 @@ def examine(
     chosen += [row.check for row in foreign]
     run = _run_of(intent, root, context, located(findings.results(chosen), root))
     return replace(run, trouble="\n".join(map(str, errors))), context
+
+
+def _with_servers(network: Network, part: ClusterPart) -> Network:
+    return replace(network, hosts=part.hosts, defects=(*network.defects, *part.defects))
 
 
 def _run_families(

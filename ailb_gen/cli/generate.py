@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ailb_gen.api.generate import Format
+from ailb_gen.api.inputs import is_cluster
 from ailb_gen.cli import visible
 from ailb_gen.cli.console import echo_changes, echo_json, echo_table, notify
 from ailb_gen.cli.live import progress
@@ -17,7 +19,7 @@ from ailb_gen.errors import ExitCode
 from ailb_gen.layout import SWITCHES, owner
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from ailb_gen.api.generate import Generation
     from ailb_gen.render.compare import Changes
@@ -59,10 +61,17 @@ def generate(
 ) -> None:
     """Generate the configuration of every device.
 
-    Only what changed is written, and all of it or nothing.
+    Only what changed is written, and all of it or nothing. FABRIC may be a cluster file.
     """
-    from ailb_gen.api.generate import generate as make
+    make: Callable[..., Generation]
+    if is_cluster(fabric):
+        from ailb_gen.api.cluster import generate_cluster as make_cluster
 
+        make = make_cluster
+    else:
+        from ailb_gen.api.generate import generate as make_fabric
+
+        make = make_fabric
     shows = check or diff
     made = make(
         fabric,
@@ -131,7 +140,9 @@ def _say_unwritten(made: Generation, output: Path) -> None:
     notify(f"{output}: {state}")
 
 
-def _kind(path: str, roles: dict[str, str]) -> str:
+def _kind(path: str, roles: dict[str, str], fabrics: Collection[str]) -> str:
+    fabric, _, rest = path.partition("/")
+    path = rest if fabric in fabrics else path
     folder, name = owner(path)
     if folder == SWITCHES:
         return roles.get(name, "removed")
@@ -154,14 +165,15 @@ def _show_summary(made: Generation, output: Path) -> None:
     roles = design.roles
     counts: dict[str, list[int]] = {}
     touched = ((0, changes.new), (1, changes.changed), (2, changes.deleted))
+    kind = partial(_kind, roles=roles, fabrics=made.fabrics)
     for path in made.rendering.tree:
-        counts.setdefault(_kind(path, roles), [0, 0, 0, 0])[3] += 1
+        counts.setdefault(kind(path), [0, 0, 0, 0])[3] += 1
     for column, paths in touched:
         for path in paths:
-            counts.setdefault(_kind(path, roles), [0, 0, 0, 0])[column] += 1
-    order = [kind for kind in ("leaf", "spine", "server", "fabric", "removed") if kind in counts]
-    files = ((kind, *counts[kind][:3], counts[kind][3] - counts[kind][0] - counts[kind][1]) for kind in order)
+            counts.setdefault(kind(path), [0, 0, 0, 0])[column] += 1
+    order = [name for name in ("leaf", "spine", "server", "fabric", "removed") if name in counts]
+    files = ((name, *counts[name][:3], counts[name][3] - counts[name][0] - counts[name][1]) for name in order)
     rows = [(kind, *(f"{count:,}" for count in numbers)) for kind, *numbers in files]
-    echo_table(f"Fabric {design.name}", ("item", "number"), facts)
+    echo_table(f"{'Cluster' if made.fabrics else 'Fabric'} {design.name}", ("item", "number"), facts)
     typer.echo("")
     echo_table(f"Files in {output}", ("kind", "new", "changed", "deleted", "unchanged"), rows)

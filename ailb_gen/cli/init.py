@@ -231,6 +231,7 @@ def _layout(answers: dict[str, Any], colors: int) -> str:
 
 SCHEMAS = {
     "fabric": "ailb_gen.intent.schema",
+    "cluster": "ailb_gen.intent.cluster",
     "scenario": "ailb_gen.sim.scenario.models",
     "what-if": "ailb_gen.study.what_if.models",
 }
@@ -238,12 +239,13 @@ SCHEMAS = {
 
 def schema(
     kind: Annotated[
-        Literal["fabric", "scenario", "what-if"], typer.Argument(help="fabric, scenario or what-if.")
+        Literal["fabric", "cluster", "scenario", "what-if"],
+        typer.Argument(help="fabric, cluster, scenario or what-if."),
     ] = "fabric",
 ) -> None:
     """Print the JSON Schema of an input file.
 
-    That is fabric.yaml, a scenario for simulate, or a file for study what-if.
+    That is fabric.yaml, cluster.yaml, a scenario for simulate, or a file for study what-if.
     For editors and other programs.
     """
     typer.echo(import_module(SCHEMAS[kind]).json_schema(), nl=False)

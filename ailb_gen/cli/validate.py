@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ailb_gen.api.inputs import is_cluster
 from ailb_gen.cli import options
 from ailb_gen.cli.console import notify, prose_width, say, warn
 from ailb_gen.cli.live import ProgressBar, minutes, progress, wanted
@@ -59,6 +60,8 @@ def validate(
 ) -> None:
     """Check the files of a fabric against its intent.
 
+    FABRIC may be a cluster file: all its fabrics are checked, and then together.
+
     Exit codes: 0 pass, 1 findings, 2 bad input, 3 the environment failed.
     """
     from ailb_gen.api.validate import validate as check
@@ -74,9 +77,23 @@ def validate(
             bar.step("")
             bars.append(bar)
 
+    if is_cluster(fabric):
+        from ailb_gen.api.cluster import validate_cluster
+
+        ask = partial(validate_cluster, batfish=batfish)
+    else:
+        ask = partial(
+            check,
+            batfish=batfish,
+            batfish_timeout=batfish_timeout,
+            batfish_failures=batfish_failures,
+            # Formats of extensions may use what is not kept.
+            remember=not no_cache and all(kind in FORMATS for kind, _ in where),
+            warn=warn,
+        )
     # Between checks and reports the collector would only walk over a large fabric.
     with no_garbage_collection():
-        report = check(
+        report = ask(
             fabric,
             artifacts,
             checks=checks or (),
@@ -87,17 +104,12 @@ def validate(
             seed=seed,
             executor=executor,
             jobs=jobs,
-            batfish=batfish,
-            batfish_timeout=batfish_timeout,
-            batfish_failures=batfish_failures,
             html=any(kind == "html" for kind, _ in where),
-            # Formats of extensions may use what is not kept.
-            remember=not no_cache and all(kind in FORMATS for kind, _ in where),
             progress=timed,
-            warn=warn,
         )
         if report.proved:
-            notify(f"note: nothing has changed since the proof of {report.proved}, whose findings hold; or use --no-cache")
+            said = f"nothing has changed since the proof of {report.proved}, whose findings hold; or use --no-cache"
+            notify(f"note: {said}")
         elif wanted() and (hint := slow_family(bars[0].spent_s)):
             say(hint)
         conclude(report, where, everything)

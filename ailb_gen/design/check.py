@@ -312,7 +312,7 @@ def _mtu_path(slot: Slot, use: PortUse, problems: Problems) -> Path:
 
 def check_tables(fabric: Fabric, nics: int, colors: int, problems: Problems) -> None:
     """Note table ids and rule priorities that Linux would not take or would read too late."""
-    count = nics * colors
+    count = (fabric.hosts.first_nic + nics) * colors
     for key, what, last in (
         ("first", "table ids", LAST_TABLE),
         ("priority", "rule priorities", LAST_RULE_PRIORITY),

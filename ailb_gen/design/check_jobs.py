@@ -37,7 +37,7 @@ def check_environment(fabric: Fabric, seats: Iterable[Seat], colors: int, proble
     wrong: dict[str, tuple[str, str]] = {}
     for kind in gpu_kinds(fabric, seats):
         rdma = [kind.rdma_name(number) for number in range(len(kind.rails))]
-        nics = [kind.nic.format(i=number) for number in range(len(kind.rails))]
+        nics = [kind.nic_name(number) for number in range(len(kind.rails))]
         wrong = faults(values, NcclNetwork(rdma, dscp, nics, pool)) | wrong
     for name, (why, remedy) in wrong.items():
         shown = own[name] if len(own[name]) <= 60 else f"{own[name][:57]}..."

@@ -246,10 +246,14 @@ class HostTable:
 
 @dataclass(frozen=True, slots=True)
 class HostNic:
-    """A GPU NIC on a rail; `mtu` in bytes; `addresses` (SLAAC: RFC 4291, appendix A) are empty without a known MAC."""
+    """A GPU NIC on a rail, which is `server_rail` among the rails of all fabrics of its server; `mtu` in bytes.
+
+    `addresses` (SLAAC: RFC 4291, appendix A) are empty without a known MAC.
+    """
 
     index: int
     rail: int
+    server_rail: int
     name: str
     rdma: str
     mac: str

@@ -21,7 +21,8 @@ class StripeKind:
 
     The kind without a name is that of servers with a NIC on every rail. `row_path` is where the row was decided, `own`
     the most specific level about the kind. `mtu` in bytes is None where the stripe's holds; `nic` is a pattern, `rdma`
-    a pattern or one name per NIC.
+    a pattern or one name per NIC; the numbers in patterns count from
+    `first_nic`.
     """
 
     name: str
@@ -34,11 +35,16 @@ class StripeKind:
     nic: str
     rdma: str | tuple[str, ...]
     out_of_order: bool
+    first_nic: int
+
+    def nic_name(self, number: int) -> str:
+        """Return the name that a NIC has by the pattern; `number` counts from 0."""
+        return self.nic.format(i=self.first_nic + number)
 
     def rdma_name(self, number: int) -> str:
         """Return the RDMA device of a NIC; a list that is too short has an error of its own."""
         if isinstance(self.rdma, str):
-            return self.rdma.format(i=number)
+            return self.rdma.format(i=self.first_nic + number)
         return self.rdma[number] if number < len(self.rdma) else f"rdma{number}"
 
 
@@ -175,6 +181,7 @@ class _Kinds:
             nic=kind.nic or fabric.names.nic,
             rdma=kind.rdma if kind.rdma is not None else fabric.hosts.rdma,
             out_of_order=fabric.hosts.out_of_order if kind.out_of_order is None else kind.out_of_order,
+            first_nic=fabric.hosts.first_nic,
         )
 
 
@@ -183,7 +190,9 @@ def gpu_kinds(fabric: Fabric, seats: Iterable[Seat]) -> Iterable[StripeKind]:
     kinds = {id(seat.kind): seat.kind for seat in seats if seat.kind.gpus}
     rails, row = tuple(range(fabric.rails)), fabric.host_ports
     hosts, nic = fabric.hosts, fabric.names.nic
-    return kinds.values() or [StripeKind("", rails, row, (), (), True, None, nic, hosts.rdma, hosts.out_of_order)]
+    return kinds.values() or [
+        StripeKind("", rails, row, (), (), True, None, nic, hosts.rdma, hosts.out_of_order, hosts.first_nic)
+    ]
 
 
 def seats(fabric: Fabric, stripes: tuple[StripeSlot, ...], problems: Problems) -> tuple[tuple[Seat, ...], ...]:

@@ -33,7 +33,8 @@ class HostPortUse(NamedTuple):
 
 
 def tables(nic: int, prefixes: tuple[ColorPrefix, ...], fabric: Fabric) -> tuple[HostTable, ...]:
-    """Return the routing tables of a NIC (the validated design's Table 8)."""
+    """Return the routing tables of a NIC (the validated design's Table 8), which counts from 0."""
+    nic += fabric.hosts.first_nic
     first = len(prefixes) * nic
     return tuple(
         HostTable(
@@ -66,7 +67,7 @@ def environment(fabric: Fabric, kind: StripeKind, rdma: tuple[str, ...], colors:
 
 
 def _nic_name(seat: Seat, number: int) -> str:
-    return seat.given.nics.get(number, PLAIN_NIC).name or seat.kind.nic.format(i=number)
+    return seat.given.nics.get(number, PLAIN_NIC).name or seat.kind.nic_name(number)
 
 
 def _named_ports(seat: Seat) -> dict[int, str]:
@@ -153,6 +154,7 @@ class ServerBuilder:
         return HostNic(
             index=number,
             rail=leaf.number - 1,
+            server_rail=self.fabric.hosts.first_nic + leaf.number - 1,
             name=_nic_name(seat, number),
             rdma=given.rdma or seat.kind.rdma_name(number),
             mac=given.mac or "",

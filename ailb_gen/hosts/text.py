@@ -169,6 +169,11 @@ def conf_nic(key: str) -> str:
     return words[3] if words[:3] == ["net", "ipv6", "conf"] and len(words) > 4 else ""
 
 
+def device_unit(nic: str) -> str:
+    """Return the systemd unit of a NIC (systemd.unit(5), string escaping)."""
+    return f"sys-subsystem-net-devices-{nic.replace('-', chr(92) + 'x2d')}.device"
+
+
 def assignments(text: str) -> Iterator[Setting]:
     """Iterate over the variables of a shell environment file, quotes removed; other lines have an empty key.
 

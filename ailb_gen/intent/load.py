@@ -15,9 +15,11 @@ from ailb_gen.intent.as_built import AS_BUILT
 from ailb_gen.intent.models import UNWRITTEN_STEPS, Fabric
 from ailb_gen.intent.servers_csv import read_servers
 from ailb_gen.textio import read_text, text_problem
-from ailb_gen.validation import distinct, problem
+from ailb_gen.validation import distinct, problem, problem_at
 from ailb_gen.yamlio import Path, Source, dotted, read_yaml
 
+# The key that a cluster file has (intent/cluster.py), and a fabric file lacks.
+FABRICS = "fabrics"
 # What is checked after the syntax, and after keys and values: the beginning of a note.
 AFTER_SYNTAX, AFTER_VALUES = "keys, values and the design are", "the design (names, numbers, links, ports) is"
 
@@ -126,6 +128,8 @@ def parse(text: str, file: str, folder: FilePath, absent: Collection[str] = ()) 
         raise text_problem(
             file, "wrong-type", "the file must hold a mapping; start with 'name:', 'stripes:', 'spines:'"
         )
+    if FABRICS in source.data:
+        raise _of_cluster(source)
     files = _CsvFiles(source, folder, frozenset(absent))
     files.fill()
     try:
@@ -138,6 +142,16 @@ def parse(text: str, file: str, folder: FilePath, absent: Collection[str] = ()) 
         raise IntentError(files.problems, AFTER_VALUES)
     digest = sha256("\0".join([text, *files.texts]).encode()).hexdigest()
     return Intent(fabric, source, digest)
+
+
+def _of_cluster(source: Source) -> IntentError:
+    """Return the error of a cluster file where a fabric file belongs."""
+    listed = source.data[FABRICS]
+    names = ", ".join(map(str, listed)) if isinstance(listed, list) else ""
+    reason = "this is a cluster file, with several fabrics, and 'generate' and 'validate' alone take it"
+    return IntentError(
+        [problem_at(source, "wrong-value", (FABRICS,), reason, f"name one of its fabric files: {names}")]
+    )
 
 
 def load(path: FilePath) -> Intent:

@@ -199,19 +199,28 @@ def _one_platform(value: object) -> object:
 
 
 class Names(Model):
-    """Name patterns; {s} stripe, {l} leaf in the stripe, {k} spine, {i} NIC counted from 0."""
+    """Name patterns; {s} stripe, {l} leaf in the stripe, {k} spine, {i} NIC counted from 'hosts.first_nic'."""
 
     leaf: Annotated[str, name_pattern("sl", ("sl",))] = Field(
         "stripe{s}-leaf{l}", description="names of leaves: {s} stripe, {l} leaf in the stripe"
     )
     spine: Annotated[str, name_pattern("k", ("k",))] = Field("spine{k}", description="names of spines: {k} spine")
-    nic: NicPattern = Field("gpu{i}_eth", description="names of GPU NICs: {i} counts from 0")
+    nic: NicPattern = Field(
+        "gpu{i}_eth", description="names of GPU NICs: {i} counts from 'hosts.first_nic', 0 by default"
+    )
 
 
 class Hosts(Model):
     """Settings common to all GPU servers."""
 
     rdma: RdmaNames = Field("mlx5_{i}", description="RDMA devices of the GPU NICs: a pattern, or one name per NIC")
+    first_nic: Int = Field(
+        0,
+        ge=0,
+        le=1023,
+        description="number of the first NIC and rail in names, tables and files of servers; those before it are in "
+        "other fabrics of the cluster",
+    )
     forwarding: Bool = Field(False, description="the servers forward packets: accept_ra must be 2")
     out_of_order: Bool = Field(
         False,

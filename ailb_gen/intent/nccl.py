@@ -31,6 +31,8 @@ VIRTUAL = re.compile(r"\^(?:(?:lo|docker|veth|virbr|br-|cni|cali|flannel|lxc|tun
 MEETING = {"MASTER_ADDR": re.compile(r"[\[\]]"), "NCCL_COMM_ID": re.compile(r"^\[|\]?:[0-9]+$")}
 SOCKET_NAMES = "NCCL_SOCKET_IFNAME"
 QUEUE_PAIRS = "NCCL_IB_QPS_PER_CONNECTION"
+# Variables that list the RDMA devices of a server.
+DEVICE_LISTS = ("UCX_NET_DEVICES", "NCCL_IB_HCA")
 ONLY_RDMA = "sockets have no routes to other leaves, only RDMA does"
 CLASS = "four times the DSCP of roce, 104 to 107 by default"
 

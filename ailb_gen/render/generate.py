@@ -48,14 +48,8 @@ def rendering(
     or folders with its files; None leaves those that are there as they are, and others are links.
     Raises TemplateError, OutputError.
     """
-    place = check_target(out)
-    if not show_only:
-        recover(place)
-    seen = manifest_bytes(place) if place.is_dir() else None
-    before = read_generated(place)
-    if before is None and holds_something(place):
-        reason = "the directory is not empty and was not written by ailb-gen (it has no manifest.json)"
-        raise OutputError(f"{out}: {reason}; choose an empty one")
+    there = _there(out, show_only)
+    before = there.manifest
     old_files, old_digest = (before.files, before.input_sha256) if before is not None else ({}, None)
     tree = render(design, options, selected, progress, executor)
     if selected is None:
@@ -67,11 +61,71 @@ def rendering(
         kept = {path: sha for path, sha in old_files.items() if path not in tree and owner(path) not in touched}
         digest = old_digest
     tree[MANIFEST] = Artifact(manifest(tree, design, kept, digest))
+    return _compared(there, tree, kept, design.name, links)
+
+
+def cluster_rendering(
+    whole: Design,
+    parts: Mapping[str, Callable[[], Tree]],
+    out: Path,
+    options: RenderOptions,
+    show_only: bool = False,
+    links: bool | None = None,
+) -> Rendering:
+    """Compare the rendered tree of a cluster with the tree in `out`.
+
+    `parts` render the folder of each fabric by its name, `whole` has the servers of all. Raises as `rendering`.
+    """
+    there = _there(out, show_only)
+    tree = {f"{name}/{path}": artifact for name, part in parts.items() for path, artifact in part().items()}
+    tree |= render(whole, options, {server.name for server in whole.servers})
+    tree[MANIFEST] = Artifact(manifest(tree, whole, {}, whole.digest))
+    return _compared(there, tree, {}, whole.name, links)
+
+
+def fabric_part(
+    design: Design,
+    options: RenderOptions,
+    progress: Callable[[int], None] = lambda count: None,
+    executor: Executor | None = None,
+) -> Tree:
+    """Render a fabric of a cluster: all but its servers. Raises TemplateError."""
+    tree = render(design, options, {switch.name for switch in design.switches}, progress, executor)
+    add_fabric_files(tree, design)
+    tree[MANIFEST] = Artifact(manifest(tree, design, {}, design.digest))
+    return tree
+
+
+@dataclass(frozen=True, slots=True)
+class _There:
+    """A tree that stands on disk: its real path, its manifest if there is one, and the text of that."""
+
+    place: Path
+    manifest: Manifest | None
+    seen: bytes | None
+
+
+def _there(out: Path, show_only: bool) -> _There:
+    """Return the tree in `out`, after a killed run was put in order. Raises OutputError for a tree of others."""
+    place = check_target(out)
+    if not show_only:
+        recover(place)
+    seen = manifest_bytes(place) if place.is_dir() else None
+    before = read_generated(place)
+    if before is None and holds_something(place):
+        reason = "the directory is not empty and was not written by ailb-gen (it has no manifest.json)"
+        raise OutputError(f"{out}: {reason}; choose an empty one")
+    return _There(place, before, seen)
+
+
+def _compared(there: _There, tree: Tree, kept: dict[str, str], name: str, links: bool | None) -> Rendering:
+    """Return the rendering of a tree beside `kept` files, which are not touched."""
+    before = there.manifest
     if before is not None:
         kept = follow(kept, before.followed)
     tree = follow(tree, _followed(tree, before, links))
     stale = set(before.here if before is not None else ()) - set(tree) - set(kept)
-    return Rendering(place, tree, compare(place, tree, stale), seen, design.name, before)
+    return Rendering(there.place, tree, compare(there.place, tree, stale), there.seen, name, before)
 
 
 def _followed(tree: Tree, before: Manifest | None, links: bool | None) -> Mapping[str, str]:

@@ -227,15 +227,16 @@ def judge(
     limit: Sequence[str],
     fail_on: str,
     day: datetime.date | None = None,
+    parts: Sequence[Sequence[Result]] = (),
 ) -> Verdict:
     """Return the verdict on a run, by default as of today.
 
-    Waivers and causes are judged on all findings, so that `limit` makes neither look otherwise. Raises UsageError for
-    a pattern of `limit` that picks no device.
+    Waivers and causes are judged on all findings, so that `limit` makes neither look otherwise; with `parts` of the
+    results, causes are found within each. Raises UsageError for a pattern of `limit` that picks no device.
     """
     day = day or today()
     accepted = accept(run.results, waivers, day)
-    roots = _causes(run.results)
+    roots = {finding: root for part in parts or (run.results,) for finding, root in _causes(part).items()}
     results = limited(run.results, pick_devices(dict(run.roles), limit), run.folders)
     own = review(run.results, waivers, day, run.artifacts)
     results = (*results, *(result for result in own if result.check.id in chosen))

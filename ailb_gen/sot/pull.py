@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
-from ailb_gen.checks.expected_hosts import places
+from ailb_gen.checks.expected_hosts import nic_name, places
 from ailb_gen.design.model import Design, DesignServer, DesignSwitch, Link
 from ailb_gen.design.ports import sort_key
 from ailb_gen.errors import AilbError
@@ -56,14 +56,14 @@ class KnownDevice:
 
     def nic_name(self, kind: str, number: int) -> str:
         """Return the name that a NIC has by the pattern of its kind."""
-        return (self.kind(kind).nic or self.fabric.names.nic).format(i=number)
+        return nic_name(self.fabric, self.kind(kind), number)
 
     def rdma_name(self, kind: str, number: int) -> str:
         """Return the name that the RDMA device of a NIC has by its kind, or no text."""
         names = self.kind(kind).rdma
         names = self.fabric.hosts.rdma if names is None else names
         if isinstance(names, str):
-            return names.format(i=number)
+            return names.format(i=self.fabric.hosts.first_nic + number)
         return names[number] if number < len(names) else ""
 
 

@@ -16,7 +16,7 @@ from tests.checks.trees import GOLDEN, network_of
 def nic(server: str, leaf: str, rail: int = 0) -> FabricNic:
     prefix = prefix_value("fc00:1:1:1::/64")
     assert prefix is not None
-    return FabricNic(End(server, f"gpu{rail}"), rail, End(leaf, "et-0/0/0"), (("blue", prefix),))
+    return FabricNic(End(server, f"gpu{rail}"), rail, End(leaf, "et-0/0/0"), (("blue", prefix),), rail)
 
 
 def all_addresses(nics: tuple[FabricNic, ...]) -> Addresses:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ailb_gen.api.generate import _pool
+from ailb_gen.api.generate import render_pool
 from ailb_gen.errors import TemplateError
 from ailb_gen.render import budget
 from ailb_gen.render.artifacts import RenderOptions, Tree, render
@@ -24,7 +24,7 @@ DEEP = r"a macro, an include or an expression is nested too deeply \(recursion\)
 
 def rendered(options: RenderOptions) -> Tree:
     design = design_of(SMALL)
-    with _pool(design, options, 1) as executor:
+    with render_pool(design, options, 1) as executor:
         return render(design, options, executor=executor)
 
 
@@ -132,7 +132,7 @@ def test_a_worker_that_was_ended_is_the_templates_fault(tmp_path: Path) -> None:
     options = user_template(tmp_path, PIECE, "")
     with (
         pytest.raises(TemplateError, match=f"{tmp_path}: a template takes more than"),
-        _pool(design_of(SMALL), options, 1) as executor,
+        render_pool(design_of(SMALL), options, 1) as executor,
     ):
         assert executor is not None
         executor.submit(_die).result()

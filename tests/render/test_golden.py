@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from ailb_gen.api.cluster import generate_cluster
 from ailb_gen.render.artifacts import RenderOptions
 from ailb_gen.render.generate import rendering, write_rendering
 from tests.conftest import ROOT, example
@@ -47,3 +48,14 @@ def test_tree_is_the_golden_one(name: str, tmp_path: Path) -> None:
     assert sorted(got) == sorted(wanted)
     for path, content in wanted.items():
         assert got[path] == content, f"{name}/{path} differs from the golden tree"
+
+
+def test_cluster_is_the_golden_one(tmp_path: Path) -> None:
+    generate_cluster(ROOT / "examples/planes/cluster.yaml", tmp_path / "out")
+    golden = GOLDEN / "planes"
+    if os.environ.get("AILB_UPDATE_GOLDEN"):
+        golden.mkdir(exist_ok=True)
+        shutil.copy(tmp_path / "out" / "manifest.json", golden)
+        shutil.copy(tmp_path / "out" / "servers/gpu-s1-1/etc/netplan/60-ailb-gpu.yaml", golden)
+    for path in ("manifest.json", "servers/gpu-s1-1/etc/netplan/60-ailb-gpu.yaml"):
+        assert (tmp_path / "out" / path).read_bytes() == (golden / Path(path).name).read_bytes(), path

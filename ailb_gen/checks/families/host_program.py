@@ -50,7 +50,8 @@ def _expected(group: HostGroup, expected: ExpectedNic) -> dict[Key, tuple[str, .
     if nic is None:
         return {}
     host = group.expected
-    rail, dscp = host.rails[host.nics.index(expected)], host.roce.dscp if host.roce is not None else None
+    rail = host.first_nic + host.rails[host.nics.index(expected)]
+    dscp = host.roce.dscp if host.roce is not None else None
     facts: dict[Key, tuple[str, ...]] = {
         (expected.name, 0): _of_nic(expected.rdma, rail, dscp, expected.mac, host.mtu),
     }

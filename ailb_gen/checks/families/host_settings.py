@@ -19,7 +19,7 @@ from ailb_gen.checks.subjects import Subject
 from ailb_gen.hosts import harmless
 from ailb_gen.hosts.harmless import setting_is_harmless
 from ailb_gen.hosts.model import Setting, Value
-from ailb_gen.hosts.text import conf_nic
+from ailb_gen.hosts.text import conf_nic, device_unit
 from ailb_gen.intent.nccl import NcclNetwork, faults
 from ailb_gen.layout import drop_in_file
 
@@ -60,11 +60,6 @@ UNIT_SETTINGS = {
 # How like two names are of which one may be the other, misspelled.
 NEARLY = 0.9
 UNIT_TEXTS = frozenset({"Description", "Documentation"})
-
-
-def device_unit(nic: str) -> str:
-    """Return the systemd unit of a NIC (systemd.unit(5), string escaping)."""
-    return f"sys-subsystem-net-devices-{nic.replace('-', chr(92) + 'x2d')}.device"
 
 
 def text_of(value: Value) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from ailb_gen.layout import (
     MANIFEST,
     PLAIN_FILES,
     QOS_FILES,
+    SERVERS,
     SWITCHES,
     TOPOLOGY,
     drop_in_file,
@@ -26,7 +27,7 @@ from ailb_gen.layout import (
     owner,
     server_folder,
 )
-from ailb_gen.manifest import found_entry, parse
+from ailb_gen.manifest import Manifest, found_entry, parse
 from ailb_gen.network.fabric import Network
 from ailb_gen.network.topology import Record, values
 from ailb_gen.textio import read_text
@@ -52,19 +53,7 @@ def _check_manifest(context: Context, findings: Findings) -> None:
         findings.add(check, MANIFEST, message, Place(MANIFEST, line))
         return
     _check_head(context, manifest.body, text, findings)
-    findings.look(UNCHANGED, len(manifest.here))
-    for name, digest in manifest.here.items():
-        try:
-            found = found_entry(root / name)
-        except OSError as error:
-            findings.add(UNCHANGED, _owner(name), f"{name} cannot be read: {error.strerror}", Place(name))
-            continue
-        if not found:
-            findings.add(UNCHANGED, _owner(name), f"{name} was generated and is missing", place)
-        elif not manifest.lists(name, found):
-            findings.add(
-                UNCHANGED, _owner(name), f"{name} was edited after it was generated", Place(name), digest, found
-            )
+    compare_files(UNCHANGED, root, manifest, manifest.here, findings)
     for name in _generated(context.network, root):
         if name not in manifest.here:
             message = f"{name} is not in {MANIFEST}: no edit can be detected"
@@ -72,6 +61,23 @@ def _check_manifest(context: Context, findings: Findings) -> None:
     for name in _foreign(root):
         message = f"{name} is none of the generated files: whoever gets them, as from version control, gets it, too"
         findings.add(UNCHANGED, name, message, Place(name))
+
+
+def compare_files(check: Check, root: Path, manifest: Manifest, names: Iterable[str], findings: Findings) -> None:
+    """Compare files below `root` with their digests in the manifest."""
+    names = list(names)
+    findings.look(check, len(names))
+    for name in names:
+        try:
+            found = found_entry(root / name)
+        except OSError as error:
+            findings.add(check, _owner(name), f"{name} cannot be read: {error.strerror}", Place(name))
+            continue
+        if not found:
+            findings.add(check, _owner(name), f"{name} was generated and is missing", Place(MANIFEST))
+        elif not manifest.lists(name, found):
+            message = f"{name} was edited after it was generated"
+            findings.add(check, _owner(name), message, Place(name), manifest.here[name], found)
 
 
 def _foreign(root: Path) -> list[str]:
@@ -106,6 +112,9 @@ def _generated(network: Network, root: Path) -> Iterator[str]:
     yield from (name for name in (TOPOLOGY, CABLING) if (root / name).is_file())
     yield from (switch.file for switch in network.switches.values())
     profiles = {}
+    # Those of a cluster are in the manifest of the cluster.
+    if not (root / SERVERS).is_dir():
+        return
     for name, host in network.hosts.items():
         profiles[host.profile.folder] = host.profile
         if host.profile.folder != server_folder(name):
