@@ -74,7 +74,7 @@ types: $(STAMP)
 # What every worker of the tests would otherwise do or wait for: the simulator is compiled, and, the first time, all
 # modules of tests. Later few of them have changed, and to collect all others would take longer.
 compiled: $(STAMP)
-	$(BIN)/pytest -n 0 -k test_both_hash_alike $(if $(wildcard tests/__pycache__),tests/sim/fluid/test_run_packets.py)
+	$(BIN)/pytest -n 0 -k test_both_hash_alike $(if $(wildcard tests/*/__pycache__),tests/sim/fluid/test_run_packets.py)
 
 # More workers than cores: tests of devices wait for answers and timers most of their time.
 WORKERS ?= $(shell expr 2 \* $$(nproc))

@@ -62,7 +62,7 @@ def test_all_modules_of_tests_are_compiled_the_first_time_only(tmp_path: Path) -
             cwd=tmp_path, capture_output=True, text=True, check=True,
         )  # fmt: skip
         assert done.stdout.split("test_both_hash_alike")[1].split() == expected
-        (tmp_path / "tests" / "__pycache__").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "tests" / "sim" / "__pycache__").mkdir(parents=True, exist_ok=True)
 
 
 def test_what_is_installed_is_said_first() -> None:
