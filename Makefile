@@ -6,6 +6,9 @@ RUNTIME := $(VENV)/.runtime
 STAMP := $(VENV)/.installed
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
+# Containers often set it: then every worker, and every process that tests start, would compile all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help demo demo-deploy demo-lab test test-long test-all lint prose types compiled unit bench studies schema checks-doc
 .PHONY: services reference docs man golden pictures format clean
 
@@ -68,9 +71,10 @@ prose: $(STAMP)
 types: $(STAMP)
 	$(BIN)/mypy
 
-# What every worker of the tests would otherwise do or wait for: all modules of tests are compiled, and the simulator.
+# What every worker of the tests would otherwise do or wait for: the simulator is compiled, and, the first time, all
+# modules of tests. Later few of them have changed, and to collect all others would take longer.
 compiled: $(STAMP)
-	$(BIN)/pytest -n 0 -k test_both_hash_alike
+	$(BIN)/pytest -n 0 -k test_both_hash_alike $(if $(wildcard tests/*/__pycache__),tests/sim/fluid/test_run_packets.py)
 
 # More workers than cores: tests of devices wait for answers and timers most of their time.
 WORKERS ?= $(shell expr 2 \* $$(nproc))

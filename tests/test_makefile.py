@@ -1,8 +1,10 @@
 """`make`: the demos install the program alone, and say beforehand how much that is."""
 
+import os
 import re
 import subprocess
 from importlib.metadata import distribution
+from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
@@ -35,6 +37,32 @@ def test_demos_install_the_program_alone(target: str) -> None:
 @pytest.mark.parametrize("target", OTHERS)
 def test_everything_else_installs_the_tools_over_it(target: str) -> None:
     assert installed(target) == ["-e .", "-e '.[dev]'", "--no-deps nornir-nautobot"]
+
+
+def made(rule: str, cwd: Path, **environment: str) -> str:
+    """Return what make prints for a target that a rule in the words of the Makefile adds to it."""
+    command = ["make", "--no-print-directory", "-f", str(ROOT / "Makefile"), f"--eval={rule}", "added"]
+    return subprocess.run(
+        command, cwd=cwd, env={**os.environ, **environment}, capture_output=True, text=True, check=True
+    ).stdout.strip()
+
+
+def test_what_is_compiled_is_kept_where_an_environment_forbids_it(tmp_path: Path) -> None:
+    need_tool("make")
+    rule = 'added: ; @echo "<$$PYTHONDONTWRITEBYTECODE>"'
+    assert made(rule, tmp_path, PYTHONDONTWRITEBYTECODE="1") == "<>"
+
+
+def test_all_modules_of_tests_are_compiled_the_first_time_only(tmp_path: Path) -> None:
+    one = "tests/sim/fluid/test_run_packets.py"
+    assert (ROOT / one).is_file()
+    for expected in ([], [one]):
+        done = subprocess.run(
+            ["make", "--dry-run", "-f", str(ROOT / "Makefile"), "-o", ".venv/.installed", "compiled"],
+            cwd=tmp_path, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        assert done.stdout.split("test_both_hash_alike")[1].split() == expected
+        (tmp_path / "tests" / "sim" / "__pycache__").mkdir(parents=True, exist_ok=True)
 
 
 def test_what_is_installed_is_said_first() -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ipaddress
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -135,12 +136,16 @@ def _write(path: Path, text: str) -> None:
 
 @cache
 def oldest_python() -> str:
-    """Return the oldest Python from 3.8 that this machine has, by the name on the path or of pyenv."""
-    homes = (str(path) for path in Path.home().glob(".pyenv/versions/3.*/bin/python"))
-    names = (f"python3.{minor}" for minor in range(8, sys.version_info.minor))
-    versions = {python: _version(python) for python in (*homes, *names, sys.executable)}
-    usable = {python: version for python, version in versions.items() if version is not None and version >= (3, 8)}
-    return min(usable, key=lambda python: usable[python])
+    """Return the oldest Python from 3.8 that this machine has, by the name on the path or of pyenv.
+
+    Names tell versions: in processes that are forked for a test nothing is remembered, and all would be started there.
+    """
+    homes = ((path.name, str(path / "bin/python")) for path in Path.home().glob(".pyenv/versions/3.*"))
+    names = ((f"3.{minor}", f"python3.{minor}") for minor in range(8, sys.version_info.minor))
+    own = (f"3.{sys.version_info.minor}", sys.executable)
+    found = ((re.match(r"3\.(\d+)", version), python) for version, python in (*homes, *names, own))
+    ordered = sorted((int(match[1]), python) for match, python in found if match is not None and int(match[1]) >= 8)
+    return next(python for minor, python in ordered if _version(python) == (3, minor))
 
 
 def _version(python: str) -> tuple[int, int] | None:
