@@ -83,7 +83,7 @@ class Evaluation:
     def _each(
         self, met: list[Constraints | Taken], old: Instance | None, new: Instance | None
     ) -> Iterator[tuple[Constraints, Instance, list[list[str]]]]:
-        """Iterate over what has to be evaluated, each with its instance: with `new` in the place of `old`."""
+        """Iterate over what has to be evaluated, each with its instance; `new` replaces `old`."""
         known = self._open.get
         for one in met:
             if isinstance(one, Taken):

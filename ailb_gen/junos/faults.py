@@ -24,7 +24,7 @@ _BGP = ("protocols", "bgp")
 _HINTS = 200  # violations of one file that get a did-you-mean: looking for one takes a millisecond
 
 
-class Faults:
+class FaultCollector:
     """The violations of one tree, and what its models do not have; `names` are the words of the tree."""
 
     def __init__(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ailb_gen.junos import check_result as kinds
 from ailb_gen.junos.check_result import Violation
-from ailb_gen.junos.faults import Faults, key_names
+from ailb_gen.junos.faults import FaultCollector, key_names
 from ailb_gen.junos.grammar import WITH_VALUE, is_wildcard
 from ailb_gen.junos.instance import Instance, key_is_named, written
 from ailb_gen.junos.kept import DEEPEST, Constraints, KeptWalk, KeptWalks, Taken
@@ -15,7 +15,7 @@ from ailb_gen.junos.values import Wrong, canonical, has_host_bits, host_bits
 from ailb_gen.wording import counted
 
 
-class Walk(Faults):
+class Walk(FaultCollector):
     """The walk over one tree; violations and constraints are collected on the way.
 
     Work is kept on a stack of instances, their nodes and whether the words behind the node follow on the same line
