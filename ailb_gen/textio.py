@@ -15,7 +15,8 @@ from typing import Any
 
 from ailb_gen.errors import IntentError, Place, Problem
 
-MAX_BYTES = 64 * 1024 * 1024
+# Enough for what `generate` writes of its largest fabrics: 104 MB of topology for 5,000 switches.
+MAX_BYTES = 256 * 1024 * 1024
 # What people see as a blank, or as nothing, although Unicode counts it among the signs.
 UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 

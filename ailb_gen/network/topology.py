@@ -189,6 +189,8 @@ def _rows(text: str, defects: list[Defect]) -> Iterator[tuple[int, list[str]]]:
     reader = csv.reader(StringIO(text), strict=True)
     # A quote that is not closed takes the lines behind it, too.
     last = 0
+    # Names, speeds and colors recur in thousands of rows.
+    known = dict[str, str]().setdefault
     try:
         head = next(reader, [])
         if tuple(head) != COLUMNS:
@@ -199,7 +201,7 @@ def _rows(text: str, defects: list[Defect]) -> Iterator[tuple[int, list[str]]]:
         for row in reader:
             last = reader.line_num
             if len(row) == len(COLUMNS):
-                yield reader.line_num, row
+                yield last, [known(cell, cell) for cell in row]
             elif row:
                 message = f"{counted(len(row), 'cell')} instead of {len(COLUMNS)}"
                 defects.append(Defect("unreadable", CABLING, message, Place(CABLING, reader.line_num)))
