@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -56,25 +57,37 @@ class CommitCheck:
         """Check the tree as it takes effect, and the groups of the tree as written."""
         if self.yang is None:
             return NOTHING
-        schema, kept = _models(self.yang)
-        return check(tree, schema, active(written).get("groups"), kept)
+        schema = _models(self.yang)
+        return check(tree, schema, active(written).get("groups"), _WALKS.of(schema))
+
+
+class ThreadWalks(threading.local):
+    """What this thread found in blocks that files share: a Dask worker runs tasks in several threads."""
+
+    kept: tuple[Schema, KeptWalks] | None = None
+
+    def of(self, schema: Schema) -> KeptWalks:
+        """Return what was found by a schema; that of another one is forgotten."""
+        if self.kept is None or self.kept[0] is not schema:
+            self.kept = schema, KeptWalks()
+        return self.kept[1]
+
+
+_WALKS = ThreadWalks()
 
 
 @lru_cache(maxsize=2)
-def _loaded(yang: Path) -> list[tuple[Schema, KeptWalks]]:
+def _loaded(yang: Path) -> list[Schema]:
     """Return the list in which this process keeps the schema of a directory."""
     return []
 
 
-def _models(yang: Path, steps: RunProgress | None = None) -> tuple[Schema, KeptWalks]:
-    """Return the schema, and what was found in blocks that files share.
-
-    Models that were not parsed before are parsed, in steps of their own.
-    """
+def _models(yang: Path, steps: RunProgress | None = None) -> Schema:
+    """Return the schema. Models that were not parsed before are parsed, in steps of their own."""
     loaded = _loaded(yang)
     if not loaded:
         begin = steps.begin if steps is not None else lambda name, total: lambda count: None
-        loaded.append((load_schema(yang, lambda _, total: nullcontext(begin("YANG models", total))), KeptWalks()))
+        loaded.append(load_schema(yang, lambda _, total: nullcontext(begin("YANG models", total))))
     return loaded[0]
 
 

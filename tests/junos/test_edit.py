@@ -1,5 +1,6 @@
 """One engine changes configurations: merges, replacements, and the commands that make one of another."""
 
+from collections.abc import Container
 from functools import cache
 from itertools import pairwise
 from random import Random
@@ -274,11 +275,16 @@ def shown(root: Node) -> Node:
 
 
 def possible(root: Node) -> bool:
-    """Return whether a device can show it: a one-line statement has a single value in front of its attributes."""
+    """Return whether a device can show it: a one-line statement has a single value, with its attributes beside it."""
     pairs = ((child, lead_attributes(node.word, child.word)) for node in every(root) for child in node)
-    return all(
-        attributes is None or sum(value.word not in attributes and not value.children for value in child) <= 1
-        for child, attributes in pairs
+    return all(attributes is None or _is_one_line(child, attributes) for child, attributes in pairs)
+
+
+def _is_one_line(statement: Node, attributes: Container[str]) -> bool:
+    values = [value for value in statement if value.word not in attributes]
+    # Below its value, an attribute would be read as one of the statement.
+    return sum(not value.children for value in values) <= 1 and not any(
+        below.word in attributes for value in values for below in value
     )
 
 

@@ -1,10 +1,13 @@
 import random
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ailb_gen.checks.run import ThreadWalks
 from ailb_gen.errors import AilbError
 from ailb_gen.junos.check import check
 from ailb_gen.junos.check_result import CheckResult
@@ -192,3 +195,17 @@ def test_the_first_file_outlives_others_while_it_is_used() -> None:
         check(read("\n" * number + LEAF), schema(), None, kept)
         check(first, schema(), None, kept)
     assert kept.walks[id(node)].instance.node is node
+
+
+def test_threads_do_not_share_what_was_found() -> None:
+    # As on a Dask worker: each thread waits until the other one has asked.
+    walks, both = ThreadWalks(), Barrier(2)
+
+    def asked(_: int) -> KeptWalks:
+        both.wait(60)
+        return walks.of(schema())
+
+    with ThreadPoolExecutor(2) as threads:
+        first, second = threads.map(asked, range(2))
+    assert first is not second
+    assert walks.of(schema()) is walks.of(schema())
