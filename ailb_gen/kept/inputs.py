@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -93,6 +93,14 @@ def tree_entries(root: Path) -> tuple[TreeEntry, ...]:
         if stat.S_ISLNK(mode) and kinds.get(_followed(path, target)) not in (stat.S_IFREG, stat.S_IFDIR):
             raise UsageError(f"{root / path}: a link that does not lead to a file or directory of the tree")
     return tuple(entries)
+
+
+def change_times(paths: Iterable[Path]) -> tuple[int, ...]:
+    """Return when files and directories changed last, in nanoseconds. Raises OSError.
+
+    No program can set this time: a file that was edited, and then the edit undone, has another.
+    """
+    return tuple(path.stat().st_ctime_ns for path in paths)
 
 
 def _walked(root: Path, below: str) -> Iterator[TreeEntry]:
