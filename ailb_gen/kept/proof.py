@@ -123,9 +123,10 @@ class KeptProofs:
 
     def _give_up(self, error: OSError | UsageError) -> None:
         self.usable = False
-        # An error of writing names no file.
-        at_fault = isinstance(error, OSError) and error.strerror
-        reason = f"{error.filename or folder.folder()}: {error.strerror}" if at_fault else error
+        reason = str(error)
+        if isinstance(error, OSError) and error.strerror:
+            # An error of writing names no file.
+            reason = f"{error.filename or folder.folder()}: {error.strerror}"
         self.warn(f"proofs cannot be kept: {reason}; repair that, set XDG_CACHE_HOME, or use --no-cache")
 
 
