@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.cache import digest
 from ailb_gen.junos.yang_files import model_directory, model_files
+from ailb_gen.shipped import PACKAGE_DIR, shipped_templates
 from ailb_gen.textio import MAX_BYTES, read_bytes, text_of
 from ailb_gen.yamlio import read_yaml
 
@@ -24,11 +25,12 @@ INSTALLED = (".dist-info", ".egg-info", ".egg-link")
 
 def program_digest() -> str:
     """Return a digest of this program, its interpreter, and the versions of all that is installed. Raises OSError."""
-    root = Path(__file__).parents[1]
     whole = sha256(repr((sys.version, sys.platform, sys.flags.optimize, sorted(_installed()))).encode())
-    for path in sorted(_sources(root)):
-        content = sha256(path.read_bytes()).hexdigest()
-        whole.update(f"{path.relative_to(root).as_posix()} {content}\n".encode())
+    # In a checkout the templates, with which checks compare scripts, lie beside the package.
+    for root in dict.fromkeys((PACKAGE_DIR, shipped_templates())):
+        for path in sorted(_sources(root)):
+            content = sha256(path.read_bytes()).hexdigest()
+            whole.update(f"{path.relative_to(root).as_posix()} {content}\n".encode())
     return whole.hexdigest()
 
 
@@ -57,11 +59,12 @@ def intent_digests(fabric: Path) -> dict[str, str]:
     Raises IntentError for a file that cannot be read.
     """
     content = read_bytes(fabric, str(fabric))
-    found = {"": sha256(content).hexdigest()}
+    found = {}
     for name in sorted(set(_csv_names(read_yaml(text_of(content, str(fabric)), str(fabric)).data))):
         path = fabric.parent / name
         found[name] = sha256(read_bytes(path, name)).hexdigest() if path.is_file() else ""
-    return found
+    # Last: whatever stands at a key `csv`, it is not this one.
+    return {**found, "": sha256(content).hexdigest()}
 
 
 def _csv_names(data: Any) -> Iterator[str]:  # noqa: ANN401 - what YAML holds
@@ -90,6 +93,14 @@ def tree_entries(root: Path) -> tuple[TreeEntry, ...]:
         if stat.S_ISLNK(mode) and kinds.get(_followed(path, target)) not in (stat.S_IFREG, stat.S_IFDIR):
             raise UsageError(f"{root / path}: a link that does not lead to a file or directory of the tree")
     return tuple(entries)
+
+
+def change_times(paths: Iterable[Path]) -> tuple[int, ...]:
+    """Return when files and directories changed last, in nanoseconds. Raises OSError.
+
+    No program can set this time: a file that was edited, and then the edit undone, has another.
+    """
+    return tuple(path.stat().st_ctime_ns for path in paths)
 
 
 def _walked(root: Path, below: str) -> Iterator[TreeEntry]:

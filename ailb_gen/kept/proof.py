@@ -13,7 +13,7 @@ from typing import Any
 from ailb_gen.checks.model import Run
 from ailb_gen.errors import AilbError, UsageError
 from ailb_gen.kept import folder
-from ailb_gen.kept.inputs import TreeEntry, intent_digests, models_digest, program_digest, tree_entries
+from ailb_gen.kept.inputs import TreeEntry, change_times, intent_digests, models_digest, program_digest, tree_entries
 from ailb_gen.kept.run_json import from_json, to_json, without_functions
 from ailb_gen.progress import Warn
 
@@ -31,10 +31,14 @@ class AskedProof:
 
 @dataclass(frozen=True, slots=True)
 class ProofInputs:
-    """Everything that the findings follow from, by digest; `general` is all but the tree of files."""
+    """Everything that the findings follow from, by digest; `general` is all but the tree of files.
+
+    `changed` tells whether a file was edited and put back during a run; it is no part of the record.
+    """
 
     general: str
     tree: tuple[TreeEntry, ...]
+    changed: tuple[int, ...]
 
     @property
     def name(self) -> str:
@@ -58,14 +62,17 @@ def inputs_of(asked: AskedProof) -> ProofInputs | None:
     What cannot be read is then reported by the proof itself, which is not kept.
     """
     try:
+        intent, tree = intent_digests(asked.fabric), tree_entries(asked.artifacts)
+        files = [asked.fabric, *(asked.fabric.parent / name for name in intent if name)]
+        below = [asked.artifacts / path for path, _, _ in tree]
         general = {
             "program": program_digest(),
-            "intent": intent_digests(asked.fabric),
+            "intent": intent,
             "checks": asked.checks,
             "models": models_digest(asked.yang),
             "seed": asked.seed,
         }
-        return ProofInputs(json.dumps(general), tree_entries(asked.artifacts))
+        return ProofInputs(json.dumps(general), tree, change_times([*files, asked.artifacts, *below]))
     except (AilbError, OSError):
         return None
 
@@ -116,7 +123,10 @@ class KeptProofs:
 
     def _give_up(self, error: OSError | UsageError) -> None:
         self.usable = False
-        reason = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.strerror else error
+        reason = str(error)
+        if isinstance(error, OSError) and error.strerror:
+            # An error of writing names no file.
+            reason = f"{error.filename or folder.folder()}: {error.strerror}"
         self.warn(f"proofs cannot be kept: {reason}; repair that, set XDG_CACHE_HOME, or use --no-cache")
 
 

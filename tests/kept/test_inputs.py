@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from ailb_gen import shipped
 from ailb_gen.errors import IntentError, UsageError
 from ailb_gen.intent.load import csv_names
 from ailb_gen.kept import inputs
@@ -96,6 +97,10 @@ def test_a_csv_file_that_changes_or_is_missing(tmp_path: Path) -> None:
     there = intent_digests(fabric)
     assert (there[""], there["servers.csv"]) == (missing[""], "")
     assert there["more.csv"] != missing["more.csv"]
+    fabric.write_text("servers: {csv: ''}\n")
+    unnamed = intent_digests(fabric)
+    fabric.write_text("servers: {csv: ''} # changed\n")
+    assert intent_digests(fabric) != unnamed
     fabric.write_text("servers: {csv: [")
     with pytest.raises(IntentError):
         intent_digests(fabric)
@@ -105,16 +110,20 @@ def test_the_program_changes_with_its_files_and_with_what_is_installed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "ailb_gen/kept/__pycache__").mkdir(parents=True)
-    monkeypatch.setattr(inputs, "__file__", str(tmp_path / "ailb_gen/kept/inputs.py"))
+    (tmp_path / "templates/host").mkdir(parents=True)
+    monkeypatch.setattr(inputs, "PACKAGE_DIR", tmp_path / "ailb_gen")
+    monkeypatch.setattr(shipped, "PACKAGE_DIR", tmp_path / "ailb_gen")
     digests = [program_digest()]
     (tmp_path / "ailb_gen/module.py").write_text("one = 1\n")
     digests.append(program_digest())
     (tmp_path / "ailb_gen/kept/__pycache__/module.pyc").write_text("")
     assert program_digest() == digests[-1]
+    (tmp_path / "templates/host/script.j2").write_text("ip link\n")
+    digests.append(program_digest())
     (tmp_path / "numpy-99.0.dist-info").mkdir()
     monkeypatch.syspath_prepend(str(tmp_path))
     digests.append(program_digest())
-    assert len(set(digests)) == 3
+    assert len(set(digests)) == 4
 
 
 def test_models() -> None:

@@ -152,6 +152,23 @@ def test_a_tree_that_changes_during_the_proof_is_not_kept(root: Path, warnings: 
     assert (records(home), warnings) == ([], [])
 
 
+def test_an_edit_that_is_undone_during_the_proof_is_not_kept(root: Path, warnings: list[str], home: Path) -> None:
+    whole = (root / LEAF).read_bytes()
+
+    class Undone(Silent):
+        def step(self, name: str) -> None:
+            if not name.startswith("reading"):
+                edit(root, whole)
+
+    def progress(what: str, total: int) -> AbstractContextManager[Advance]:
+        edit(root, whole.replace(b"mtu 9", b"mtu 4"))
+        return nullcontext(Undone())
+
+    assert not proved(root, warnings, progress=progress).passed
+    assert (records(home), warnings) == ([], [])
+    assert proved(root, warnings).passed
+
+
 def cut(record: Path) -> None:
     record.write_bytes(record.read_bytes()[:-100])
 
@@ -190,7 +207,7 @@ def no_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def full(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device", "proofs")
+        raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(ailb_gen.kept.folder, "replace_file", fail)
 
@@ -216,6 +233,7 @@ def test_a_folder_that_cannot_be_used_is_one_warning(
     assert (report.proved, report.passed) == ("", True)
     assert len(warnings) == 1
     assert warnings[0].startswith("proofs cannot be kept: ")
+    assert "None" not in warnings[0]
     assert warnings[0].endswith("repair that, set XDG_CACHE_HOME, or use --no-cache")
 
 
