@@ -91,12 +91,15 @@ def _dask(address: str) -> Iterator[Executor]:
 
 
 def _end_without_workers(client: Client, gone: threading.Event, over: threading.Event) -> None:
-    """Cancel the work of a client when there have been no workers for a while: it would wait for ever."""
+    """Cancel the work of a client when there have been no workers for a while: it would wait for ever.
+
+    A client that lost its scheduler knows of none.
+    """
     from distributed import Future  # noqa: PLC0415 slow
 
     since = time.monotonic()
     while not over.wait(LOOK_S):
-        if client.scheduler_info()["workers"]:
+        if client.scheduler_info().get("workers"):
             since = time.monotonic()
         elif time.monotonic() >= since + WORKERLESS_S:
             gone.set()

@@ -15,7 +15,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from threading import Timer
+from threading import Event, Timer
+from unittest.mock import create_autospec
 
 import pytest
 from distributed import Client, LocalCluster
@@ -174,3 +175,14 @@ def test_a_cluster_without_workers_is_an_error_of_the_environment(monkeypatch: p
         with pytest.raises(WorkerError, match=expected), executor_of(f"dask:{address}", 2, 1) as executor:
             assert executor is not None
             executor.submit(time.sleep, 1).result()
+
+
+def test_a_client_that_lost_its_scheduler_has_no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All that it knows then is an empty dictionary."""
+    monkeypatch.setattr(parallel, "WORKERLESS_S", 0.0)
+    monkeypatch.setattr(parallel, "LOOK_S", 0.01)
+    client = create_autospec(Client, instance=True, futures={})
+    client.scheduler_info.return_value = {}
+    gone = Event()
+    parallel._end_without_workers(client, gone, Event())
+    assert gone.is_set()
