@@ -15,8 +15,9 @@ from typing import Any
 
 from ailb_gen.errors import IntentError, Place, Problem
 
-# Enough for what `generate` writes of its largest fabrics: 104 MB of topology for 5,000 switches.
-MAX_BYTES = 256 * 1024 * 1024
+MAX_BYTES = 64 * 1024 * 1024
+# Tables of a whole fabric: of 5,000 switches, topology.json has 104 MB.
+MAX_TABLE_BYTES = 256 * 1024 * 1024
 # What people see as a blank, or as nothing, although Unicode counts it among the signs.
 UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 
@@ -37,20 +38,20 @@ def text_problem(file: str, code: str, reason: str, line: int = 1, column: int =
     return IntentError([Problem(code, Place(file, line, column), "", reason, hint)])
 
 
-def read_text(path: Path, name: str, encoding: str = "utf-8-sig") -> str:
+def read_text(path: Path, name: str, encoding: str = "utf-8-sig", most: int = MAX_BYTES) -> str:
     """Read a text file of the user, as `text_of` does; raises IntentError when that is not possible."""
-    return text_of(read_bytes(path, name), name, encoding)
+    return text_of(read_bytes(path, name, most), name, encoding)
 
 
-def read_bytes(path: Path, name: str) -> bytes:
-    """Read a file of the user; raises IntentError when that is not possible."""
+def read_bytes(path: Path, name: str, most: int = MAX_BYTES) -> bytes:
+    """Read a file of the user, of `most` bytes; raises IntentError when that is not possible."""
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
             what = "a directory" if stat.S_ISDIR(status.st_mode) else "not a regular file"
             raise text_problem(name, "unreadable", f"cannot read the file: it is {what}")
-        if status.st_size > MAX_BYTES:
-            raise text_problem(name, "too-large", f"the file is larger than {MAX_BYTES >> 20} MiB")
+        if status.st_size > most:
+            raise text_problem(name, "too-large", f"the file is larger than {most >> 20} MiB")
         return path.read_bytes()
     except (OSError, ValueError) as error:
         reason = f"cannot read the file: {getattr(error, 'strerror', None) or error}"

@@ -43,6 +43,7 @@ def joined(name: str, file: Path, artifacts: Path, runs: Sequence[Run], together
         folders=tuple(dict(folder for run in runs for folder in run.folders).items()),
         trouble="\n".join(dict.fromkeys(run.trouble for run in runs if run.trouble)),
         notes=tuple(f"{run.fabric}: {note}" for run in runs for note in run.notes),
+        is_cluster=True,
     )
 
 

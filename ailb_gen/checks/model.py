@@ -238,7 +238,7 @@ class Run:
     every device (`leaf`, `spine` or `server`) by name, `folders` the folder of every server's files: servers with the
     same configuration share one. `results` are in the order of the catalogue. `trouble` is the reason why the run is
     not complete, empty if it is. `notes` are sentences to show with the verdict, such as capacity that the intent
-    itself takes away.
+    itself takes away. `is_cluster`: it is about several fabrics, and `fabric` is the name of their cluster.
     """
 
     fabric: str
@@ -249,3 +249,4 @@ class Run:
     folders: tuple[tuple[str, str], ...] = ()
     trouble: str = ""
     notes: tuple[str, ...] = ()
+    is_cluster: bool = False

@@ -103,7 +103,15 @@ def _conflicts(cluster: Cluster, designs: Sequence[Design]) -> Iterator[Problem]
             if switches.get(server.name.lower(), design.name) != design.name:
                 reason = f"server {server.name} has the name of a switch in fabric {switches[server.name.lower()]}"
                 yield intent.problem("duplicate-name", ("servers",), reason)
-            other, fabric = first.setdefault(server.name, (server, design.name))
+            other, fabric = first.setdefault(server.name.lower(), (server, design.name))
+            if other.name != server.name:
+                reason = f"server {server.name} has the name of server {other.name} in fabric {fabric} in other letters"
+                yield intent.problem(
+                    "duplicate-name", ("servers",), reason, "spell a server's name alike in all fabrics"
+                )
+            if other.management and server.management and other.management != server.management:
+                reason = f"server {server.name} has the management address {other.management} in fabric {fabric}"
+                yield intent.problem("conflict", ("management", "servers"), reason, "give it in one of the fabrics")
             for field, (path, what) in SHARED.items():
                 if getattr(server.config, field) != getattr(other.config, field):
                     reason = f"{what} of server {server.name} is another one in fabric {fabric}; a server has one"

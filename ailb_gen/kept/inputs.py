@@ -14,7 +14,7 @@ from ailb_gen.errors import UsageError
 from ailb_gen.junos.cache import digest
 from ailb_gen.junos.yang_files import model_directory, model_files
 from ailb_gen.shipped import PACKAGE_DIR, shipped_templates
-from ailb_gen.textio import MAX_BYTES, read_bytes, text_of
+from ailb_gen.textio import MAX_TABLE_BYTES, read_bytes, text_of
 from ailb_gen.yamlio import read_yaml
 
 # Path in the tree, type and permissions, and the digest of a file or the target of a link.
@@ -114,7 +114,7 @@ def _walked(root: Path, below: str) -> Iterator[TreeEntry]:
         elif stat.S_ISDIR(found.st_mode):
             yield path, found.st_mode, ""
             yield from _walked(root, path)
-        elif stat.S_ISREG(found.st_mode) and found.st_size <= MAX_BYTES:
+        elif stat.S_ISREG(found.st_mode) and found.st_size <= MAX_TABLE_BYTES:
             yield path, found.st_mode, sha256(Path(entry.path).read_bytes()).hexdigest()
         else:
             raise UsageError(f"{entry.path}: not a file, or too large")

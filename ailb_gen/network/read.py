@@ -25,7 +25,7 @@ from ailb_gen.network.model import Switch
 from ailb_gen.network.switch import applied_groups, switch
 from ailb_gen.network.topology import Record, Topology, read_cabling, read_topology
 from ailb_gen.paths import absent
-from ailb_gen.textio import read_text
+from ailb_gen.textio import MAX_TABLE_BYTES, read_text
 
 ROLES = ("leaf", "spine")
 # The least and the most files that a process reads at a time, and how many times.
@@ -208,7 +208,7 @@ def read_switch(
 def optional(root: Path, file: str, parse: Callable[[str], Topology]) -> Topology:
     """Read `topology.json` or `cabling.csv`; what cannot be read is a defect."""
     try:
-        return parse(read_text(root / file, file))
+        return parse(read_text(root / file, file, most=MAX_TABLE_BYTES))
     except IntentError as error:
         problem = error.problems[0]
         return Topology(defects=(Defect("unreadable", file, problem.reason, problem.place),))

@@ -59,7 +59,8 @@ class _Table:
         verdict, run = self.verdict, self.verdict.run
         roles = Counter(role for _, role in run.roles)
         devices = ", ".join(counted(count, role) for role, count in sorted(roles.items())) or "no devices"
-        yield from self.wrapped(f"Fabric {run.fabric} in {run.artifacts}: {devices}")
+        what = "Cluster" if run.is_cluster else "Fabric"
+        yield from self.wrapped(f"{what} {run.fabric} in {run.artifacts}: {devices}")
         yield ""
         yield from self._families()
         yield from self.groups()

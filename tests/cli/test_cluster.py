@@ -24,6 +24,8 @@ def test_a_cluster_is_generated_and_passes(tmp_path: Path) -> None:
     assert code == 0, shown + error
     assert json.loads(data.read_text())["passed"]
     assert "plane-a" in html.read_text()
+    assert "Cluster</" in html.read_text()
+    assert shown.startswith("Cluster planes in")
     (tmp_path / "out/plane-b/switches/b-spine1.conf").unlink()
     code, shown, _ = run("validate", file, out, "--executor", "serial", "--checks", "files")
     assert code == 1

@@ -57,6 +57,7 @@ CASES = (
     Case("usage", "validate fabric.yaml", 2),
     Case("init", "init new.yaml --yes"),
     Case("config", "config"),
+    Case("cache", "cache"),
     Case("init-again", "init fabric.yaml --yes", 2),
     Case("generate", "generate fabric.yaml -o new"),
     Case("generate-check", "generate changed.yaml -o out --check", 1),

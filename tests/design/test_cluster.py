@@ -54,6 +54,18 @@ CONFLICTS = (
         "servers",
         "the name of a switch in fabric plane-a",
     ),
+    (
+        {B: ('name: "gpu-s{s}-{i}"', 'name: "GPU-s{s}-{i}"')},
+        "duplicate-name",
+        "servers",
+        "server GPU-s1-1 has the name of server gpu-s1-1 in fabric plane-a in other letters",
+    ),
+    (
+        added(A, "management: {servers: 192.0.2.1/24}") | added(B, "management: {servers: 192.0.2.65/24}"),
+        "conflict",
+        "management.servers",
+        "server gpu-s1-1 has the management address 192.0.2.1/24 in fabric plane-a",
+    ),
 )
 
 

@@ -1,7 +1,10 @@
 """Random configurations."""
 
+from collections.abc import Container
+
 from hypothesis import strategies as st
 
+from ailb_gen.junos.edit import lead_attributes
 from ailb_gen.junos.tree import ENDS, INACTIVE, PROTECT, Node
 
 
@@ -27,3 +30,17 @@ def every(root: Node) -> list[Node]:
     for node in found:
         found += node
     return found
+
+
+def possible(root: Node) -> bool:
+    """Return whether a device can show it: a one-line statement has a single value, with its attributes beside it."""
+    pairs = ((child, lead_attributes(node.word, child.word)) for node in every(root) for child in node)
+    return all(attributes is None or _is_one_line(child, attributes) for child, attributes in pairs)
+
+
+def _is_one_line(statement: Node, attributes: Container[str]) -> bool:
+    values = [value for value in statement if value.word not in attributes]
+    # Below its value, an attribute would be read as one of the statement.
+    return sum(not value.children for value in values) <= 1 and not any(
+        below.word in attributes for value in values for below in value
+    )

@@ -1,6 +1,5 @@
 """One engine changes configurations: merges, replacements, and the commands that make one of another."""
 
-from collections.abc import Container
 from functools import cache
 from itertools import pairwise
 from random import Random
@@ -11,12 +10,12 @@ from hypothesis import strategies as st
 
 from ailb_gen.deploy.ownership import fingerprint
 from ailb_gen.junos.diff import diff
-from ailb_gen.junos.edit import Order, apply, lead_attributes, merge
+from ailb_gen.junos.edit import Order, apply, merge
 from ailb_gen.junos.reader import read, read_file
 from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, LIST, PROTECT, REPLACE, Node, copy
 from ailb_gen.junos.writer import to_curly, to_set
 from tests.conftest import ROOT, examples, need_shared
-from tests.junos.drawn import every, trees
+from tests.junos.drawn import every, possible, trees
 
 GOLDEN = ROOT / "tests" / "golden"
 
@@ -272,20 +271,6 @@ def shown(root: Node) -> Node:
     """Return a random configuration as a device would show it: it keeps the last value."""
     made, _ = apply(Node(""), to_set(root, comments=False))
     return settled(read(to_curly(made)))
-
-
-def possible(root: Node) -> bool:
-    """Return whether a device can show it: a one-line statement has a single value, with its attributes beside it."""
-    pairs = ((child, lead_attributes(node.word, child.word)) for node in every(root) for child in node)
-    return all(attributes is None or _is_one_line(child, attributes) for child, attributes in pairs)
-
-
-def _is_one_line(statement: Node, attributes: Container[str]) -> bool:
-    values = [value for value in statement if value.word not in attributes]
-    # Below its value, an attribute would be read as one of the statement.
-    return sum(not value.children for value in values) <= 1 and not any(
-        below.word in attributes for value in values for below in value
-    )
 
 
 CONFIGURATIONS = trees(WORDS, tagged=True).map(shown).filter(possible)

@@ -78,7 +78,7 @@ def test_what_is_no_file_is_refused(root: Path) -> None:
 
 
 def test_a_large_file_is_refused(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inputs, "MAX_BYTES", 3)
+    monkeypatch.setattr(inputs, "MAX_TABLE_BYTES", 3)
     with pytest.raises(UsageError, match="too large"):
         tree_entries(root)
 

@@ -108,7 +108,7 @@ def _facts(verdict: Verdict, context: Context | None, command: str) -> tuple[tup
     states = device_states(context) if context is not None else {}
     rows = (
         ("Command", f"ailb-gen {command}"),
-        ("Fabric", clean(run.intent)),
+        ("Cluster" if run.is_cluster else "Fabric", clean(run.intent)),
         ("Files", clean(run.artifacts)),
         ("Devices", devices),
         ("Without a file", _in_state(states, "no file")),
