@@ -58,7 +58,7 @@ def test_all_modules_of_tests_are_compiled_the_first_time_only(tmp_path: Path) -
     assert (ROOT / one).is_file()
     for expected in ([], [one]):
         done = subprocess.run(
-            ["make", "--dry-run", "-f", str(ROOT / "Makefile"), "-o", ".venv/.installed", "compiled"],
+            ["make", "--no-print-directory", "--dry-run", "-f", str(ROOT / "Makefile"), "-o", ".venv/.installed", "compiled"],
             cwd=tmp_path, capture_output=True, text=True, check=True,
         )  # fmt: skip
         assert done.stdout.split("test_both_hash_alike")[1].split() == expected
