@@ -55,12 +55,16 @@ def test_what_is_compiled_is_kept_where_an_environment_forbids_it(tmp_path: Path
 
 def test_all_modules_of_tests_are_compiled_the_first_time_only(tmp_path: Path) -> None:
     one = "tests/sim/fluid/test_run_packets.py"
+    words = ["make", "--no-print-directory", "--dry-run"]
     assert (ROOT / one).is_file()
     for expected in ([], [one]):
         done = subprocess.run(
-            ["make", "--no-print-directory", "--dry-run", "-f", str(ROOT / "Makefile"), "-o", ".venv/.installed", "compiled"],
-            cwd=tmp_path, capture_output=True, text=True, check=True,
-        )  # fmt: skip
+            [*words, "-f", str(ROOT / "Makefile"), "-o", ".venv/.installed", "compiled"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         assert done.stdout.split("test_both_hash_alike")[1].split() == expected
         (tmp_path / "tests" / "sim" / "__pycache__").mkdir(parents=True, exist_ok=True)
 
