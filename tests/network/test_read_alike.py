@@ -88,10 +88,9 @@ def test_damaged_switches(example: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("example", ["lab", "jvd"])
-def test_damaged_switches_everywhere(example: str, tmp_path: Path) -> None:
-    rows = [row for row in KINDS if example in row.examples]
-    assert damaged(rows, example, everywhere=True, folder=tmp_path) > len(rows)
+def test_damaged_switches_everywhere(tmp_path: Path) -> None:
+    rows = [row for row in KINDS if "lab" in row.examples]
+    assert damaged(rows, "lab", everywhere=True, folder=tmp_path) > len(rows)
 
 
 def test_threads_do_not_share_a_reader() -> None:
