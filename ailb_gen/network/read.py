@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from ailb_gen.errors import ExpansionError, IntentError, JunosSyntaxError, Place, UsageError
-from ailb_gen.hosts.model import Host, HostDefect
+from ailb_gen.hosts.model import Host, HostDefect, ServerProfile
 from ailb_gen.hosts.read import read_hosts
 from ailb_gen.junos.alike import AlikeReader
 from ailb_gen.junos.groups import APPLY, inherited
@@ -37,11 +37,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Reading(Generic[T]):
-    """A network, the entries of topology and cabling by file, and what `inspect` returned for every switch."""
+    """A network, topology and cabling by file, and what `inspect` returned for every switch."""
 
     network: Network
-    records: dict[str, tuple[Record, ...]]
+    tables: dict[str, Topology]
     inspected: dict[str, T]
+
+    @property
+    def records(self) -> dict[str, tuple[Record, ...]]:
+        """The entries of topology and cabling by file."""
+        return {file: table.records for file, table in self.tables.items()}
 
 
 def network_of(root: Path) -> Network:
@@ -59,13 +64,16 @@ def read_network(
     executor: Executor | None = None,
     advance: Callable[[int], None] = lambda count: None,
     known: Mapping[str, tuple[Switch, T]] = NONE_KNOWN,
+    profiles: Mapping[str, ServerProfile] = NONE_KNOWN,
+    tables: Mapping[str, Topology] = NONE_KNOWN,
 ) -> Reading[T]:
     """Read everything below `root`.
 
     `inspect` is called with every switch's tree, as written and with groups inherited, in a process of `executor` if
     there is one, so it must be possible to pickle it. `advance` is called with how many files were read. `known` are
-    switches by file, with what `inspect` returned, whose files are not read again. Raises UsageError when `root` is no
-    artifact directory; all other errors are defects of the network.
+    switches by file, with what `inspect` returned, whose files are not read again; nor are the folders of known
+    `profiles` and the files of known `tables`. Raises UsageError when `root` is no artifact directory; all other errors
+    are defects of the network.
     """
     files, defects = switch_files(root)
     switches: dict[str, Switch] = {}
@@ -79,8 +87,9 @@ def read_network(
             defects.append(found)
         else:
             switches[name], inspected[name] = found
-    hosts, host_defects = read_hosts(root, executor)
-    topology, cabling = optional(root, TOPOLOGY, read_topology), optional(root, CABLING, read_cabling)
+    hosts, host_defects = read_hosts(root, executor, profiles)
+    topology = tables.get(TOPOLOGY) or optional(root, TOPOLOGY, read_topology)
+    cabling = tables.get(CABLING) or optional(root, CABLING, read_cabling)
     # Without a topology a leaf is what has IRBs: collected configurations come without one.
     roles = {
         name: role if (role := topology.roles.get(name)) in ROLES else "leaf" if "irb" in device.ports else "spine"
@@ -89,7 +98,7 @@ def read_network(
     merged = cables(switches, roles, topology, cabling)
     merged = replace(merged, defects=(*topology.defects, *cabling.defects, *merged.defects))
     network = assembled(switches, hosts, host_defects, merged, defects)
-    return Reading(network, {TOPOLOGY: topology.records, CABLING: cabling.records}, inspected)
+    return Reading(network, {TOPOLOGY: topology, CABLING: cabling}, inspected)
 
 
 def assembled(
