@@ -30,7 +30,9 @@ def earlier(proofs: KeptProofs) -> TakenOver:
         models = None
     if models is None:
         return TakenOver(NOTHING_BEFORE)
-    return TakenOver(before_of(models, proofs.inputs.tree, proofs.proof_of(models.tree)))
+    # The proof of the same files would have been taken over as a whole.
+    proof = proofs.proof_of(models.tree) if models.tree != proofs.inputs.tree else None
+    return TakenOver(before_of(models, proofs.inputs.tree, proof))
 
 
 def before_of(models: Models, tree: tuple[TreeEntry, ...], proof: KeptProof | None) -> Before:

@@ -108,7 +108,7 @@ class KeptProofs:
         """The name of the models that runs of this fabric file and this question keep."""
         general = json.loads(self.inputs.general)
         question = json.dumps([general[name] for name in ("program", "checks", "models", "seed")])
-        return f"{_short(question)}-{_short(str(real(self.asked.fabric)))}.models"
+        return f"{_short(question)}-{_short(str(real(self.asked.fabric)))}{folder.MODELS}"
 
     def read(self, name: str) -> bytes | None:
         """Return a file of the folder, None where there is none or the folder cannot be used. Raises ValueError."""

@@ -15,7 +15,7 @@ from ailb_gen.network.model import Switch
 OF_CONTEXT = frozenset({"records", "root", "commit"})
 
 
-def unshared(value: Any) -> Any:  # noqa: ANN401 - whatever a model holds
+def unshared(value: Any) -> Any:
     """Return a copy in which nothing is the same object twice: where objects are the same, nothing is compared."""
     if is_dataclass(value) and not isinstance(value, type):
         return replace(value, **{row.name: unshared(getattr(value, row.name)) for row in fields(value)})
@@ -26,7 +26,7 @@ def unshared(value: Any) -> Any:  # noqa: ANN401 - whatever a model holds
     return value
 
 
-def classes_of(value: Any) -> set[type]:  # noqa: ANN401 - whatever a model holds
+def classes_of(value: Any) -> set[type]:
     """Return the dataclasses in a model."""
     found, stack = set(), [value]
     while stack:
@@ -46,7 +46,7 @@ def recording(classes: set[type]) -> Iterator[set[str]]:
     """Yield the set to which every field is added that is read meanwhile, as `Class.field`."""
     seen: set[str] = set()
 
-    def recorded(kind: type, names: frozenset[str]) -> Any:  # noqa: ANN401 - a method
+    def recorded(kind: type, names: frozenset[str]) -> Any:
         def read(self: object, name: str) -> object:
             if name in names:
                 seen.add(f"{kind.__name__}.{name}")
