@@ -9,13 +9,15 @@ from typing import Any
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.model import Check, Result
 from ailb_gen.checks.reads import parts_of, reasons
+from ailb_gen.errors import OutputError
 from ailb_gen.hosts.model import ServerProfile
 from ailb_gen.junos.check_result import CheckResult
-from ailb_gen.layout import MANIFEST, SWITCHES
+from ailb_gen.layout import CABLING, MANIFEST, SWITCHES, TOPOLOGY
+from ailb_gen.manifest import read_any
 from ailb_gen.network.difference import changed_fields
 from ailb_gen.network.fabric import Defect
 from ailb_gen.network.model import Switch
-from ailb_gen.network.topology import Topology
+from ailb_gen.network.read import Lists
 
 # Switches that were read before, by file, each with its commit check.
 Known = Mapping[str, tuple[Switch, CheckResult]]
@@ -26,39 +28,48 @@ CABLES = frozenset({"Network.links", "Network.attachments", "Network.attachment_
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What of a fabric as a whole is compared with a later run; `other_fabric` is that of the context."""
+    """What of a fabric as a whole is compared with a later run; `named` is the fabric that the manifest is of."""
 
     switches: tuple[str, ...]
     roles: Mapping[str, str]
     defects: tuple[Defect, ...]
-    other_fabric: str
+    named: str
 
 
 def facts_of(context: Context) -> Facts:
     """Return what a later run compares."""
     network = context.network
-    return Facts(tuple(network.switches), dict(network.roles), network.defects, context.other_fabric)
+    return Facts(tuple(network.switches), dict(network.roles), network.defects, _named(context))
+
+
+def _named(context: Context) -> str:
+    try:
+        manifest = read_any(context.root)
+    except OutputError:
+        # As `Context.other_fabric`, which is compared by what it follows from.
+        return ""
+    return manifest.fabric if manifest is not None else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Before:
     """An earlier run and its files.
 
-    `known`, `profiles` and `tables` are what was read of files that are the same now; `changed` are the paths that are
+    `known`, `profiles` and `lists` are what was read of files that are the same now; `changed` are the paths that are
     not, and `old` the switches that were read of them, by name. `facts` and `results`, by the id of the check, are
     there where the run was of the same intent.
     """
 
     known: Known
     profiles: Mapping[str, ServerProfile]
-    tables: Mapping[str, Topology]
+    lists: Lists | None
     changed: frozenset[str]
     old: Mapping[str, tuple[Switch, CheckResult]] = field(default_factory=dict)
     facts: Facts | None = None
     results: Mapping[str, Result] = field(default_factory=dict)
 
 
-NOTHING_BEFORE = Before({}, {}, {}, frozenset())
+NOTHING_BEFORE = Before({}, {}, None, frozenset())
 
 
 @dataclass(slots=True)
@@ -66,7 +77,7 @@ class TakenOver:
     """What a run takes over from an earlier one, and what it read itself.
 
     `changed` are the parts of the files that are not the same, `held` the checks whose results were taken over,
-    `checked` the others, each with the changed parts that its function reads, and `tables` what was read of the
+    `checked` the others, each with the changed parts that its function reads, and `lists` what was read of the
     lists of cables.
     """
 
@@ -74,12 +85,12 @@ class TakenOver:
     changed: frozenset[str] = frozenset()
     held: list[str] = field(default_factory=list)
     checked: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    tables: Mapping[str, Topology] = field(default_factory=dict)
+    lists: Lists | None = None
 
-    def compare(self, context: Context, tables: Mapping[str, Topology]) -> None:
+    def compare(self, context: Context, lists: Lists) -> None:
         """Compare the earlier run with what was read now."""
-        self.tables, facts = tables, self.before.facts
-        self.changed = parts_of(_changed(self.before, facts, context, tables)) if facts is not None else frozenset()
+        self.lists, facts = lists, self.before.facts
+        self.changed = parts_of(_changed(self.before, facts, context, lists)) if facts is not None else frozenset()
 
     def results(self, checks: Sequence[Check]) -> Sequence[Result] | None:
         """Return the results of the checks that share a function if they hold, None if it has to run."""
@@ -96,27 +107,26 @@ class TakenOver:
         return found
 
 
-def _changed(before: Before, facts: Facts, context: Context, tables: Mapping[str, Topology]) -> Iterator[str]:
+def _changed(before: Before, facts: Facts, context: Context, lists: Lists) -> Iterator[str]:
     network = context.network
     read = [name for name, switch in network.switches.items() if switch.file not in before.known]
     if facts.switches != tuple(network.switches):
         yield "Network.switches"
     for name in read:
         yield from _of_switch(before.old.get(name), network.switches[name], (context.commit or {}).get(name))
-    lists = {*tables} - {*before.tables}
-    if lists:
+    if before.lists is None:
         yield "Context.records"
     # What the lists do not say, descriptions of ports do.
-    if lists or (read and not all(_has_cables(tables))):
+    if before.lists is None or (read and lists.merged is None):
         yield from CABLES
     if facts.roles != network.roles:
         yield "Network.roles"
-    others = {path for path in before.changed - {*tables, MANIFEST} if not path.startswith(f"{SWITCHES}/")}
+    others = {path for path in before.changed - {TOPOLOGY, CABLING, MANIFEST} if not path.startswith(f"{SWITCHES}/")}
     if others or not all(host.profile.folder in before.profiles for host in network.hosts.values()):
         yield "Network.hosts"
     if facts.defects != network.defects:
         yield "Network.defects"
-    if facts.other_fabric != context.other_fabric:
+    if facts.named != _named(context):
         yield "Context.root"
 
 
@@ -127,8 +137,3 @@ def _of_switch(old: tuple[Switch, Any] | None, new: Switch, commit: CheckResult 
     yield from changed_fields(old[0], new)
     if commit is not None and old[1] != commit:
         yield "Context.commit"
-
-
-def _has_cables(tables: Mapping[str, Topology]) -> Iterator[bool]:
-    yield any(table.links for table in tables.values())
-    yield any(table.attachments for table in tables.values())

@@ -132,7 +132,7 @@ def examine(
             _models(yang, steps)
         also = "commit check" if yang is not None else ""
         read = steps.begin("reading", switch_count(root), also)
-        reading = read_network(root, CommitCheck(yang), executor, read, known, before.profiles, before.tables)
+        reading = read_network(root, CommitCheck(yang), executor, read, known, before.profiles, before.lists)
         context = Context(
             intent.fabric,
             reading.network if part is None else _with_servers(reading.network, part),
@@ -147,7 +147,7 @@ def examine(
             other,
             part.profiles if part is not None else None,
         )
-        over.compare(context, reading.tables)
+        over.compare(context, reading.lists)
         left = _take_over(over, chosen, findings)
         for name, families in ORDER:
             _run_families(name, families, left, context, findings)

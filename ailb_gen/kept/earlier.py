@@ -14,6 +14,7 @@ from ailb_gen.kept.folder import MAX_BYTES
 from ailb_gen.kept.inputs import TreeEntry
 from ailb_gen.kept.models import Models, decode, encode
 from ailb_gen.kept.proof import KeptProof, KeptProofs
+from ailb_gen.layout import CABLING, TOPOLOGY
 
 # Models are written again where more than this share of the switches was read anew.
 SHARE = 1 / 8
@@ -43,11 +44,11 @@ def before_of(models: Models, tree: tuple[TreeEntry, ...], proof: KeptProof | No
     above = {str(folder) for path in changed | links for folder in PurePosixPath(path).parents}
     files = {path for path, mode, _ in tree if stat.S_ISREG(mode)} - changed
     folders = {path for path, mode, _ in tree if stat.S_ISDIR(mode)} - changed - above
-    missing = {*models.tables} - {path for path, _, _ in tree} - changed
+    missing = {TOPOLOGY, CABLING} - {path for path, _, _ in tree} - changed
     return Before(
         known={file: pair for file, pair in models.switches.items() if file in files},
         profiles={folder: profile for folder, profile in models.profiles.items() if folder in folders},
-        tables={file: table for file, table in models.tables.items() if file in files | missing},
+        lists=models.lists if {TOPOLOGY, CABLING} <= files | missing else None,
         changed=changed,
         old={pair[0].named: pair for file, pair in models.switches.items() if file not in files},
         facts=models.facts if proof is not None else None,
@@ -59,7 +60,9 @@ def keep_models(proofs: KeptProofs, run: Run, context: Context, over: TakenOver)
     """Keep what a run read, unless the models that are kept serve the next run as well."""
     before, switches = over.before, context.network.switches
     read = sum(switch.file not in before.known for switch in switches.values())
-    serves = before.facts is not None and len(before.tables) == len(over.tables)
+    if over.lists is None:
+        return
+    serves = before.facts is not None and before.lists is not None
     # What found something is checked again each time.
     if serves and read <= SHARE * len(switches) and _failed(before.results.values()) <= _failed(run.results):
         return
@@ -69,7 +72,8 @@ def keep_models(proofs: KeptProofs, run: Run, context: Context, over: TakenOver)
         facts_of(context),
         {switch.file: (switch, commit.get(name, NOTHING)) for name, switch in switches.items()},
         {host.profile.folder: host.profile for host in context.network.hosts.values()},
-        over.tables,
+        over.lists,
+        b"",
     )
     body = encode(models)
     # Others would have to go for it.

@@ -8,8 +8,9 @@ from __future__ import annotations
 import copyreg
 import io
 import pickle
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import cached_property
 from operator import attrgetter
 from typing import Any
 
@@ -27,7 +28,9 @@ from ailb_gen.checks.before import Facts
 from ailb_gen.hosts.model import ServerProfile
 from ailb_gen.junos.check_result import CheckResult
 from ailb_gen.kept.inputs import TreeEntry
+from ailb_gen.layout import CABLING, TOPOLOGY
 from ailb_gen.network.model import Switch
+from ailb_gen.network.read import Lists
 from ailb_gen.network.topology import Topology
 
 MODULES = (
@@ -46,17 +49,46 @@ MODULES = (
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """What a run read of the files of `tree`: switches by file, profiles of servers by folder, and lists of cables."""
+    """What a run read of the files of `tree`: switches by file, profiles of servers by folder, and lists of cables.
+
+    These are pickled by themselves, as `tables`: most runs need only what follows from them.
+    """
 
     tree: tuple[TreeEntry, ...]
     facts: Facts
     switches: Mapping[str, tuple[Switch, CheckResult]]
     profiles: Mapping[str, ServerProfile]
-    tables: Mapping[str, Topology]
+    lists: Lists
+    tables: bytes
+
+
+class KeptTables(Mapping[str, Topology]):
+    """Lists of cables by file, read back when one is looked up."""
+
+    def __init__(self, body: bytes) -> None:
+        self._body = body
+
+    @cached_property
+    def _tables(self) -> dict[str, Topology]:
+        found = _loaded(self._body)
+        if not isinstance(found, dict):
+            raise ValueError("not what was written")
+        return found
+
+    def __getitem__(self, file: str) -> Topology:
+        return self._tables[file]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((TOPOLOGY, CABLING))
+
+    def __len__(self) -> int:
+        return 2
 
 
 def _classes() -> dict[tuple[str, str], type[Any]]:
-    found: dict[tuple[str, str], type[Any]] = {(kind.__module__, kind.__name__): kind for kind in (Models, Facts)}
+    found: dict[tuple[str, str], type[Any]] = {
+        (kind.__module__, kind.__name__): kind for kind in (Models, Facts, Lists)
+    }
     for module in MODULES:
         for name, kind in vars(module).items():
             if isinstance(kind, type) and kind.__module__ == module.__name__ and _is_model(kind):
@@ -96,18 +128,27 @@ class _Reader(pickle.Unpickler):
 
 
 def encode(models: Models) -> bytes:
-    """Return models as bytes."""
+    """Return models as bytes; their tables are those of their lists."""
+    tables = _dumped(dict(models.lists.tables))
+    return _dumped(replace(models, lists=replace(models.lists, tables={}), tables=tables))
+
+
+def _dumped(value: object) -> bytes:
     out = io.BytesIO()
-    _Writer(out, pickle.HIGHEST_PROTOCOL).dump(models)
+    _Writer(out, pickle.HIGHEST_PROTOCOL).dump(value)
     return out.getvalue()
 
 
 def decode(body: bytes) -> Models:
     """Return the models that `encode` wrote. Raises ValueError for anything else."""
-    try:
-        found = _Reader(io.BytesIO(body)).load()
-    except (pickle.UnpicklingError, EOFError, TypeError, AttributeError, IndexError, KeyError) as error:
-        raise ValueError(f"not what was written: {error}") from error
+    found = _loaded(body)
     if not isinstance(found, Models):
         raise ValueError("not what was written")
-    return found
+    return replace(found, lists=replace(found.lists, tables=KeptTables(found.tables)))
+
+
+def _loaded(body: bytes) -> object:
+    try:
+        return _Reader(io.BytesIO(body)).load()
+    except (pickle.UnpicklingError, EOFError, TypeError, AttributeError, IndexError, KeyError) as error:
+        raise ValueError(f"not what was written: {error}") from error
