@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,9 +15,9 @@ from ailb_gen.progress import Progress, quiet
 
 if TYPE_CHECKING:
     from ailb_gen.api.validate import AskedChecks
+    from ailb_gen.checks.before import Known, TakenOver
     from ailb_gen.checks.context import Context
     from ailb_gen.checks.model import Run
-    from ailb_gen.checks.run import Known
     from ailb_gen.intent.load import Intent
     from ailb_gen.report.check_report import CheckReport
     from ailb_gen.review.base import BaseFiles
@@ -95,6 +96,7 @@ class _BothSides:
         return self._compared(report, context, artifacts, old_intent)
 
     def _compared(self, report: CheckReport, context: Context, artifacts: Path, old_intent: Intent) -> Review:
+        from ailb_gen.checks.before import NOTHING_BEFORE, TakenOver
         from ailb_gen.checks.expected import expected_fabric
         from ailb_gen.report.verdict import judge
         from ailb_gen.review.changes import changed_cables, changed_servers, groups_of
@@ -105,7 +107,8 @@ class _BothSides:
         expected = {**expected_fabric(old_intent.fabric).switches, **context.expected.switches}
         switches, same = self._switches(artifacts, {name: switch.role for name, switch in expected.items()})
         known = _known(context, same)
-        done, old = self._examine("checking the files before", old_intent, base.artifacts, known, context)
+        over = TakenOver(replace(NOTHING_BEFORE, known=known))
+        done, old = self._examine("checking the files before", old_intent, base.artifacts, over, context)
         servers = changed_servers((base.artifacts, old.network), (artifacts, context.network))
         return Review(
             base=base.name,
@@ -118,7 +121,7 @@ class _BothSides:
         )
 
     def _examine(
-        self, title: str, intent: Intent, artifacts: Path, known: Known | None = None, other: Context | None = None
+        self, title: str, intent: Intent, artifacts: Path, over: TakenOver | None = None, other: Context | None = None
     ) -> tuple[Run, Context]:
         from ailb_gen.checks.progress import STEPS
         from ailb_gen.checks.run import examine
@@ -131,7 +134,7 @@ class _BothSides:
                 advance,
                 advance.step,
                 self.asked.foreign,
-                known or {},
+                over=over,
                 other=other,
             )
 

@@ -13,6 +13,7 @@ from ailb_gen.errors import AilbError, ExtensionError, UsageError
 from ailb_gen.progress import Progress, Warn, quiet, unheeded
 
 if TYPE_CHECKING:
+    from ailb_gen.checks.before import TakenOver
     from ailb_gen.checks.extensions import ForeignCheck
     from ailb_gen.checks.model import Check, RunOptions
     from ailb_gen.checks.waivers import Waiver
@@ -75,15 +76,18 @@ def validate(
     from ailb_gen.report.verdict import judge
 
     options = asked.options
+    over = _earlier(proofs)
     with progress("checking", STEPS) as advance:
-        done, context = examine(intent, Path(artifacts), options, advance, advance.step, asked.foreign)
+        done, context = examine(intent, Path(artifacts), options, advance, advance.step, asked.foreign, over=over)
     opinion, trouble = ask(service, context, options.checks, most, progress, warn)
     trouble = trouble_of(trouble, asked.errors, done.trouble)
     done = replace(done, results=(*done.results, *opinion), trouble=str(trouble or ""))
     if proofs is not None:
         from ailb_gen.checks.catalogue import WAIVABLE
+        from ailb_gen.kept.earlier import keep_models
 
-        proofs.keep(done, options.checks, WAIVABLE)
+        if proofs.keep(done, options.checks, WAIVABLE) and over is not None:
+            keep_models(proofs, done, context, over)
     return CheckReport(judge(done, asked.waivers, options.checks, limit, fail_on), "validate", context, trouble)
 
 
@@ -97,6 +101,15 @@ def _kept_proofs(
     asked = AskedProof(fabric, artifacts, tuple(checks), yang, seed)
     inputs = inputs_of(asked) if not installed("checks") else None
     return KeptProofs(asked, inputs, warn) if inputs is not None else None
+
+
+def _earlier(proofs: KeptProofs | None) -> TakenOver | None:
+    """Return what a kept run of the same question on other files saves; None where nothing is kept."""
+    if proofs is None:
+        return None
+    from ailb_gen.kept.earlier import earlier
+
+    return earlier(proofs)
 
 
 def _taken_over(kept: KeptProof, waivers: Path | None, limit: Sequence[str], fail_on: FailOn) -> CheckReport:

@@ -159,6 +159,13 @@ class Findings:
         """Add a figure that is worth showing."""
         self.figures[check.id].append((name, str(value)))
 
+    def take(self, result: Result) -> None:
+        """Take over the result of an earlier run that found nothing."""
+        self.counts[result.check.id] += result.examined
+        self.figures[result.check.id] += result.figures
+        if result.skipped:
+            self.skipped[result.check.id] = result.skipped
+
     def skip(self, check: Check, reason: str) -> None:
         """Mark a check as one that did not run."""
         self.skipped[check.id] = reason

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
+from ailb_gen.checks.before import NOTHING_BEFORE, TakenOver
 from ailb_gen.checks.catalogue import BY_ID
 from ailb_gen.checks.cluster_parts import ClusterPart
 from ailb_gen.checks.context import Context
@@ -16,6 +18,7 @@ from ailb_gen.checks.extensions import ForeignCheck
 from ailb_gen.checks.locate import located
 from ailb_gen.checks.model import Check, Findings, Result, Run, RunOptions
 from ailb_gen.checks.progress import RunProgress
+from ailb_gen.checks.reads import READ_ROUTES
 from ailb_gen.garbage import no_garbage_collection
 from ailb_gen.intent.load import Intent
 from ailb_gen.junos.check import check
@@ -27,8 +30,7 @@ from ailb_gen.junos.tree import Node
 from ailb_gen.junos.yang_files import model_directory
 from ailb_gen.layout import server_folder
 from ailb_gen.network.fabric import Network
-from ailb_gen.network.model import Switch
-from ailb_gen.network.read import NONE_KNOWN, read_network, switch_count
+from ailb_gen.network.read import read_network, switch_count
 from ailb_gen.parallel import executor_of
 
 NOTHING = CheckResult((), 0, ())
@@ -42,8 +44,6 @@ ORDER = (
     ("", ("AILB4",)),
     ("", ("AILB5",)),
 )
-# Switches that were read before, by file, each with its commit check.
-Known = Mapping[str, tuple[Switch, CheckResult]]
 NEED_ROUTES = frozenset({"AILB3", "AILB4", "AILB5"})
 
 
@@ -103,8 +103,8 @@ def examine(
     advance: Callable[[int], None] = lambda count: None,
     step: Callable[[str], None] = lambda name: None,
     foreign: Sequence[ForeignCheck] = (),
-    known: Known = NONE_KNOWN,
     *,
+    over: TakenOver | None = None,
     other: Context | None = None,
     part: ClusterPart | None = None,
 ) -> tuple[Run, Context]:
@@ -112,15 +112,19 @@ def examine(
 
     `foreign` are the chosen checks of extensions; one that fails is the run's `trouble`. `advance` is called with how
     many more of STEPS steps are done, `step` with the name of the step that begins. The run has one result for every
-    check that was asked for, by id, but for those that others make: Batfish and waivers. The files of `known` switches
-    are not read again, and what the `other` side of a change shares is not computed again. The servers of a `part` of a
-    cluster are not below `root`.
+    check that was asked for, by id, but for those that others make: Batfish and waivers. What
+    holds of the earlier run of `over` is neither read nor checked again, and what the `other` side of a change shares
+    is not computed again. The servers of a `part` of a cluster are not below `root`.
     Raises UsageError for a directory without artifacts and for YANG models that cannot be used, WorkerError when a
     worker dies.
     """
     steps, findings = RunProgress(advance, step), Findings()
     chosen = [check for check in BY_ID.values() if check.id in options.checks and check.run is not None]
-    with no_garbage_collection(), executor_of(options.executor, options.jobs, switch_count(root)) as executor:
+    over = over or TakenOver(NOTHING_BEFORE)
+    known, before = over.before.known, over.before
+    # Failures are work for several processes, however little has to be read.
+    items = switch_count(root) - (0 if any(check.family == "AILB5" for check in chosen) else len(known))
+    with no_garbage_collection(), executor_of(options.executor, options.jobs, items) as executor:
         commit = any(check.family == "AILB9" for check in chosen)
         yang = model_directory(options.yang) if options.yang is not None and commit else None
         if yang is not None:
@@ -128,7 +132,7 @@ def examine(
             _models(yang, steps)
         also = "commit check" if yang is not None else ""
         read = steps.begin("reading", switch_count(root), also)
-        reading = read_network(root, CommitCheck(yang), executor, read, known)
+        reading = read_network(root, CommitCheck(yang), executor, read, known, before.profiles, before.lists)
         context = Context(
             intent.fabric,
             reading.network if part is None else _with_servers(reading.network, part),
@@ -143,8 +147,10 @@ def examine(
             other,
             part.profiles if part is not None else None,
         )
+        over.compare(context, reading.lists)
+        left = _take_over(over, chosen, findings)
         for name, families in ORDER:
-            _run_families(name, families, chosen, context, findings)
+            _run_families(name, families, left, context, findings)
         errors = [error for row in foreign if (error := row.run(context, findings)) is not None]
         steps.finish()
     chosen += [row.check for row in foreign]
@@ -156,12 +162,24 @@ def _with_servers(network: Network, part: ClusterPart) -> Network:
     return replace(network, hosts=part.hosts, defects=(*network.defects, *part.defects))
 
 
+def _take_over(over: TakenOver, chosen: list[Check], findings: Findings) -> list[Check]:
+    """Take over the results that hold; return the checks that have to run."""
+    shared: dict[object, list[Check]] = defaultdict(list)
+    for row in chosen:
+        shared[row.run].append(row)
+    held = {function: results for function, rows in shared.items() if (results := over.results(rows)) is not None}
+    for results in held.values():
+        for result in results:
+            findings.take(result)
+    return [row for row in chosen if row.run not in held]
+
+
 def _run_families(
     name: str, families: tuple[str, ...], chosen: list[Check], context: Context, findings: Findings
 ) -> None:
     """Run every function of the chosen checks of some families once; `name` is the step of the progress bar."""
     if name == "routes":
-        if any(check.family in NEED_ROUTES for check in chosen):
+        if any(check.family in NEED_ROUTES and check.id in READ_ROUTES for check in chosen):
             context.routing.settle(context.steps.begin(name, len(context.routing.prefixes)))
         return
     rows = [check.run for family in families for check in chosen if check.family == family and check.run is not None]

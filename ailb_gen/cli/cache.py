@@ -1,4 +1,4 @@
-"""`ailb-gen cache`: where proofs are kept, how many, and deleting them."""
+"""`ailb-gen cache`: where proofs and models are kept, how many, and deleting them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from ailb_gen.cli.console import echo_json
 from ailb_gen.cli.options import JSON
 from ailb_gen.errors import OutputError
 
-CLEAR = Annotated[bool, typer.Option("--clear", help="Delete all kept proofs.")]
+CLEAR = Annotated[bool, typer.Option("--clear", help="Delete all kept proofs and models.")]
 
 
 def cache(clear: CLEAR = False, as_json: JSON = False) -> None:
-    """Show or delete the proofs that validate keeps.
+    """Show or delete the proofs that validate keeps, and the models of what it read.
 
-    While nothing has changed, it takes their findings over.
+    While nothing has changed, it takes their findings over; after a change, what the change does not concern.
 
     Exit codes: 0 done, 3 the directory cannot be read or changed.
     """
@@ -29,8 +29,10 @@ def cache(clear: CLEAR = False, as_json: JSON = False) -> None:
     except OSError as error:
         raise OutputError(f"{here}: the kept proofs cannot be used: {error.strerror or error}") from error
     size = sum(one.size for one in files)
+    models = sum(one.path.name.endswith(folder.MODELS) for one in files)
+    proofs = len(files) - models
     if as_json:
-        echo_json({"directory": str(here), "proofs": len(files), "bytes": size, "deleted": clear})
+        echo_json({"directory": str(here), "proofs": proofs, "models": models, "bytes": size, "deleted": clear})
         return
-    done = "deleted" if clear else "kept"
-    typer.echo(f"{here}: {counted(len(files), 'proof')} {done}, {size / 1e6:,.1f} MB")
+    what = f"{counted(proofs, 'proof')} and models of {counted(models, 'fabric')}"
+    typer.echo(f"{here}: {what} {'deleted' if clear else 'kept'}, {size / 1e6:,.1f} MB")

@@ -42,6 +42,7 @@ DROP_IN = re.compile(r"^10-netplan-(.+)\.network\.d$")
 LAST = 1 << 32
 # Folders that go to another process at once.
 CHUNK = 8
+NONE_KNOWN: Mapping[str, ServerProfile] = {}
 
 
 def _names(folder: Folder, sub: str) -> list[str]:
@@ -166,16 +167,19 @@ def _led_to(root: str, link: str, target: str) -> str:
     return os.path.relpath(path, root)
 
 
-def read_hosts(root: Path, executor: Executor | None = None) -> tuple[dict[str, Host], tuple[HostDefect, ...]]:
+def read_hosts(
+    root: Path, executor: Executor | None = None, known: Mapping[str, ServerProfile] = NONE_KNOWN
+) -> tuple[dict[str, Host], tuple[HostDefect, ...]]:
     """Read all servers below `root`; returns them by name, and the defects of their folders.
 
-    Servers that share a folder share one `Profile`; defects of single files are in the profile.
+    Servers that share a folder share one `Profile`; defects of single files are in the profile. The folders of `known`
+    profiles are not read again.
     """
     folders, defects = _folders(root)
-    distinct = list(dict.fromkeys(folders.values()))
+    distinct = [folder for folder in dict.fromkeys(folders.values()) if folder not in known]
     read = partial(read_profile, root)
     found = map(read, distinct) if executor is None else executor.map(read, distinct, chunksize=CHUNK)
-    profiles = dict(zip(distinct, found, strict=True))
+    profiles = {**known, **dict(zip(distinct, found, strict=True))}
     return {name: Host(name, profiles[folder]) for name, folder in folders.items()}, tuple(defects)
 
 

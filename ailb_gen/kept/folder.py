@@ -18,11 +18,13 @@ from ailb_gen.user_directories import cache_home, check_own, make_private
 FOLDER = "proofs"
 # Raise it when the format of records changes.
 MAGIC = b"ailb-gen proof 1 "
-NAME = re.compile(r"[0-9a-f]{32}-[0-9a-f]{32}\.json")
+# A record of a proof, or models of files, whose names end with MODELS.
+MODELS = ".models"
+NAME = re.compile(r"[0-9a-f]{32}-[0-9a-f]{32}\.(json|models)")
 # What a writer that was killed leaves behind (see `ailb_gen.atomic`), and after how long nobody writes to it any more.
-UNFINISHED, ABANDONED_S = re.compile(r"\.[0-9a-f]{32}-[0-9a-f]{32}\.json\.\w+"), 3600
-# Of a fabric of 576 switches without findings a record has 300 KB.
-MAX_BYTES, MAX_RECORDS = 256 << 20, 1000
+UNFINISHED, ABANDONED_S = re.compile(r"\.[0-9a-f]{32}-[0-9a-f]{32}\.(json|models)\.\w+"), 3600
+# Of a fabric of 576 switches without findings a record has 800 KB, and models have 40 MB.
+MAX_BYTES, MAX_RECORDS = 1 << 30, 1000
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from ailb_gen.errors import AilbError, UsageError
 from ailb_gen.kept import folder
 from ailb_gen.kept.inputs import TreeEntry, change_times, intent_digests, models_digest, program_digest, tree_entries
 from ailb_gen.kept.run_json import from_json, to_json, without_functions
+from ailb_gen.paths import real
 from ailb_gen.progress import Warn
 
 
@@ -92,18 +93,42 @@ class KeptProofs:
     def recall(self) -> KeptProof | None:
         """Return the proof of these inputs if one is kept; warn of one that cannot be used."""
         try:
-            body = folder.read(folder.folder(), self.inputs.name)
+            body = self.read(self.inputs.name)
             return _decoded(body, self.asked, self.inputs) if body is not None else None
-        except (OSError, UsageError) as error:
-            self._give_up(error)
         except (ValueError, KeyError, TypeError) as error:
             self.warn(f"the kept proof {self.inputs.name} is damaged, and all is proved again ({error})")
-        return None
+            return None
 
-    def keep(self, run: Run, chosen: Collection[str], waivable: Collection[str]) -> None:
-        """Keep a proof, unless it is incomplete or its inputs have changed since they were read."""
+    def proof_of(self, tree: tuple[TreeEntry, ...]) -> KeptProof | None:
+        """Return the proof of another tree that is kept, all else being the same."""
+        return replace(self, inputs=replace(self.inputs, tree=tree)).recall()
+
+    @property
+    def models_name(self) -> str:
+        """The name of the models that runs of this fabric file and this question keep."""
+        general = json.loads(self.inputs.general)
+        question = json.dumps([general[name] for name in ("program", "checks", "models", "seed")])
+        return f"{_short(question)}-{_short(str(real(self.asked.fabric)))}{folder.MODELS}"
+
+    def read(self, name: str) -> bytes | None:
+        """Return a file of the folder, None where there is none or the folder cannot be used. Raises ValueError."""
+        try:
+            return folder.read(folder.folder(), name) if self.usable else None
+        except (OSError, UsageError) as error:
+            self._give_up(error)
+            return None
+
+    def write(self, name: str, body: bytes) -> None:
+        """Write a file of the folder, if that can be used."""
+        try:
+            folder.write(folder.folder(), name, body)
+        except (OSError, UsageError) as error:
+            self._give_up(error)
+
+    def keep(self, run: Run, chosen: Collection[str], waivable: Collection[str]) -> bool:
+        """Keep a proof, unless it is incomplete or its inputs have changed since they were read; return whether."""
         if not self.usable or run.trouble or inputs_of(self.asked) != self.inputs:
-            return
+            return False
         body = {
             "general": self.inputs.general,
             "tree": self.inputs.tree,
@@ -115,11 +140,9 @@ class KeptProofs:
         encoded = json.dumps(body, separators=(",", ":")).encode()
         # A text that is not the same after it was read back would make another verdict.
         if _decoded(encoded, self.asked, self.inputs).run != without_functions(run):
-            return
-        try:
-            folder.write(folder.folder(), self.inputs.name, encoded)
-        except (OSError, UsageError) as error:
-            self._give_up(error)
+            return False
+        self.write(self.inputs.name, encoded)
+        return self.usable
 
     def _give_up(self, error: OSError | UsageError) -> None:
         self.usable = False

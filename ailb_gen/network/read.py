@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from ailb_gen.errors import ExpansionError, IntentError, JunosSyntaxError, Place, UsageError
-from ailb_gen.hosts.model import Host, HostDefect
+from ailb_gen.hosts.model import Host, HostDefect, ServerProfile
 from ailb_gen.hosts.read import read_hosts
 from ailb_gen.junos.alike import AlikeReader
 from ailb_gen.junos.groups import APPLY, inherited
@@ -36,12 +36,46 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
+class Lists:
+    """The lists of cables by file; `roles` and `defects` are those that they name.
+
+    `merged` is what both say together, None where they do not have all cables, so that descriptions of ports count.
+    """
+
+    tables: Mapping[str, Topology]
+    roles: Mapping[str, str]
+    defects: tuple[Defect, ...]
+    merged: Topology | None = None
+
+
+class Records(Mapping[str, tuple[Record, ...]]):
+    """The entries of lists of cables by file; they are looked up when they are needed."""
+
+    def __init__(self, lists: Lists) -> None:
+        self._tables = lists.tables
+
+    def __getitem__(self, file: str) -> tuple[Record, ...]:
+        return self._tables[file].records
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tables)
+
+    def __len__(self) -> int:
+        return len(self._tables)
+
+
+@dataclass(frozen=True, slots=True)
 class Reading(Generic[T]):
-    """A network, the entries of topology and cabling by file, and what `inspect` returned for every switch."""
+    """A network, the lists of cables, and what `inspect` returned for every switch."""
 
     network: Network
-    records: dict[str, tuple[Record, ...]]
+    lists: Lists
     inspected: dict[str, T]
+
+    @property
+    def records(self) -> Mapping[str, tuple[Record, ...]]:
+        """The entries of topology and cabling by file."""
+        return Records(self.lists)
 
 
 def network_of(root: Path) -> Network:
@@ -59,13 +93,16 @@ def read_network(
     executor: Executor | None = None,
     advance: Callable[[int], None] = lambda count: None,
     known: Mapping[str, tuple[Switch, T]] = NONE_KNOWN,
+    profiles: Mapping[str, ServerProfile] = NONE_KNOWN,
+    lists: Lists | None = None,
 ) -> Reading[T]:
     """Read everything below `root`.
 
     `inspect` is called with every switch's tree, as written and with groups inherited, in a process of `executor` if
     there is one, so it must be possible to pickle it. `advance` is called with how many files were read. `known` are
-    switches by file, with what `inspect` returned, whose files are not read again. Raises UsageError when `root` is no
-    artifact directory; all other errors are defects of the network.
+    switches by file, with what `inspect` returned, whose files are not read again; nor are the folders of known
+    `profiles`, and the `lists` of cables if they are given. Raises UsageError when `root` is no artifact directory; all
+    other errors are defects of the network.
     """
     files, defects = switch_files(root)
     switches: dict[str, Switch] = {}
@@ -79,17 +116,31 @@ def read_network(
             defects.append(found)
         else:
             switches[name], inspected[name] = found
-    hosts, host_defects = read_hosts(root, executor)
-    topology, cabling = optional(root, TOPOLOGY, read_topology), optional(root, CABLING, read_cabling)
+    hosts, host_defects = read_hosts(root, executor, profiles)
+    lists = lists or read_lists(root)
     # Without a topology a leaf is what has IRBs: collected configurations come without one.
     roles = {
-        name: role if (role := topology.roles.get(name)) in ROLES else "leaf" if "irb" in device.ports else "spine"
+        name: role if (role := lists.roles.get(name)) in ROLES else "leaf" if "irb" in device.ports else "spine"
         for name, device in switches.items()
     }
-    merged = cables(switches, roles, topology, cabling)
-    merged = replace(merged, defects=(*topology.defects, *cabling.defects, *merged.defects))
-    network = assembled(switches, hosts, host_defects, merged, defects)
-    return Reading(network, {TOPOLOGY: topology.records, CABLING: cabling.records}, inspected)
+    merged = lists.merged
+    if merged is None:
+        merged = replace(cables(switches, roles, lists.tables[TOPOLOGY], lists.tables[CABLING]), records=())
+        if has_all_cables(lists.tables.values()):
+            lists = replace(lists, merged=merged)
+    whole = replace(merged, roles=roles, defects=(*lists.defects, *merged.defects))
+    return Reading(assembled(switches, hosts, host_defects, whole, defects), lists, inspected)
+
+
+def has_all_cables(tables: Collection[Topology]) -> bool:
+    """Return whether lists of cables have both links and attachments, so that descriptions of ports do not count."""
+    return any(table.links for table in tables) and any(table.attachments for table in tables)
+
+
+def read_lists(root: Path) -> Lists:
+    """Read topology and cabling."""
+    topology, cabling = optional(root, TOPOLOGY, read_topology), optional(root, CABLING, read_cabling)
+    return Lists({TOPOLOGY: topology, CABLING: cabling}, topology.roles, (*topology.defects, *cabling.defects))
 
 
 def assembled(

@@ -30,7 +30,10 @@ VARYING: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"\b[0-9a-f]{64}\b", "0" * 64),
     # Absolute paths.
     (r"{}/", "/tmp/"),
-    (r"^\S+/ailb-gen/proofs: \d+ proofs? kept, [\d,.]+ MB$", "/home/.cache/ailb-gen/proofs: 1 proof kept, 0.2 MB"),
+    (
+        r"^\S+/ailb-gen/proofs: \d+ proofs? and models of \d+ fabrics? kept, [\d,.]+ MB$",
+        "/home/.cache/ailb-gen/proofs: 1 proof and models of 1 fabric kept, 0.2 MB",
+    ),
     # Ports: of the fake of Batfish, of emulated switches.
     (r"\b127\.0\.0\.1:[0-9]{4,5}\b", "127.0.0.1:00000"),
     (r"^((?:spine|stripe)\S+ .*? )[1-6][0-9]{4}$", r"\g<1>00000"),

@@ -13,7 +13,7 @@ def test_proofs_are_kept_shown_and_cleared(cli: Cli, tmp_path: Path, monkeypatch
     monkeypatch.delenv("AILB_NO_CACHE")
     folder = tmp_path / "home" / "ailb-gen" / "proofs"
     words = ("validate", str(EXAMPLES / "lab/fabric.yaml"), str(ROOT / "tests/golden/lab"), "--checks", "!failures")
-    assert cli("cache") == (0, f"{folder}: 0 proofs kept, 0.0 MB\n", "")
+    assert cli("cache") == (0, f"{folder}: 0 proofs and models of 0 fabrics kept, 0.0 MB\n", "")
     code, out, err = cli(*words)
     assert (code, err) == (0, "")
     assert cli(*words, "--no-cache") == (0, out, "")
@@ -24,8 +24,8 @@ def test_proofs_are_kept_shown_and_cleared(cli: Cli, tmp_path: Path, monkeypatch
     # What is not kept is computed.
     assert cli(*words, "--report", "html=page.html") == (0, out, "")
     shown = json.loads(cli("cache", "--json")[1])
-    assert (shown["directory"], shown["proofs"], shown["deleted"]) == (str(folder), 1, False)
-    assert cli("cache", "--clear")[1].startswith(f"{folder}: 1 proof deleted, ")
+    assert (shown["directory"], shown["proofs"], shown["models"], shown["deleted"]) == (str(folder), 1, 1, False)
+    assert cli("cache", "--clear")[1].startswith(f"{folder}: 1 proof and models of 1 fabric deleted, ")
     assert cli(*words)[2] == ""
 
 

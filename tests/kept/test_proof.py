@@ -69,7 +69,7 @@ def texts(report: CheckReport) -> dict[str, str]:
 
 
 def records(home: Path) -> list[Path]:
-    return [one.path for one in kept_files(home / "ailb-gen" / "proofs")]
+    return [one.path for one in kept_files(home / "ailb-gen" / "proofs") if one.path.suffix == ".json"]
 
 
 def test_what_has_not_changed_is_taken_over(root: Path, warnings: list[str], home: Path) -> None:
