@@ -222,6 +222,8 @@ class Group:
 
     def neighbor(self, interface: str) -> Neighbor | None:
         """Return the static neighbor on a logical interface; None where there is none."""
+        if not self.neighbors:
+            return None
         return next((one for one in self.neighbors if one.interface == interface), None)
 
 

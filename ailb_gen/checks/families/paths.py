@@ -188,12 +188,14 @@ def _check_balance(context: Context, findings: Findings) -> None:
 
 
 def _groups(context: Context) -> list[Kind]:
-    """Return the kinds of the prefixes of leaves."""
-    kind_of = {prefix: number for number, kind in enumerate(context.routing.kinds) for _, prefix in kind}
-    found: dict[int, Kind] = {}
+    """Return the kinds of the prefixes of leaves; one that is not on its leaf alone is on its own."""
+    routing = context.routing
+    kind_of = {prefix: number for number, kind in enumerate(routing.kinds) for _, prefix in kind}
+    found: dict[object, Kind] = {}
     for device, prefixes in context.destinations.items():
         for prefix in prefixes:
-            found.setdefault(kind_of[prefix], []).append((device, prefix))
+            there = routing.graph.owners[prefix] == (device,)
+            found.setdefault(kind_of[prefix] if there else prefix, []).append((device, prefix))
     return list(found.values())
 
 
