@@ -89,7 +89,7 @@ def _sums(links: Links, batches: Iterable[_Batch]) -> Iterator[_Sums]:
     """Add the flows of batches up by what decides how they are drawn: the peers, and what a queue pair carries."""
     found: dict[tuple[bytes, float], _Sums] = {}
     for batch in batches:
-        for each in (1.0,) if batch.each is None else map(float, np.unique(batch.each)):
+        for each in (1.0,) if batch.each is None else sorted(set(batch.each.tolist())):
             key = batch.peers.tobytes(), each
             if key not in found:
                 found[key] = _Sums(batch, each, len(links.graph.names))
@@ -140,7 +140,7 @@ class _Batch:
         self.uplinks = np.stack([links.of[device] for device in sources])
         self.peers = peers = links.peers[sources[0]][0]
         # By spine: its columns among the uplinks, several where cables are parallel.
-        self.spines = [(int(spine), np.flatnonzero(peers == spine)) for spine in np.unique(peers)]
+        self.spines = [(spine, np.flatnonzero(peers == spine)) for spine in sorted(set(peers.tolist()))]
         self.chances = np.full(len(peers), 1.0 / len(peers))
 
     def hash(self, random: np.random.Generator, load: Volumes, down: Volumes) -> None:

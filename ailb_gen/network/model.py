@@ -249,7 +249,10 @@ class AsList:
     line: int = line_field()
 
     def __contains__(self, asn: int) -> bool:
-        return any(low <= asn <= high for low, high in self.ranges)
+        for low, high in self.ranges:  # noqa: SIM110 - a generator for every session takes as long as the rest
+            if low <= asn <= high:
+                return True
+        return False
 
 
 @dataclass(frozen=True, slots=True)
