@@ -3,7 +3,8 @@
 Whole runs are measured in separate processes, start-up and workers included. The floors do the least possible work:
 split every distinct text into words, and search the fabric breadth first for every prefix, without policies or
 attributes. The peer of one failure computes every prefix again and compares all FIB entries, for a sample; the peer of
-all failures computes each of them by itself, as far as a sample tells.
+all failures computes each of them by itself, as far as a sample tells. The peer of the RIBs computes those of every
+prefix, and that of hashing draws every flow: both fabrics together show how each grows.
 Run: python -m benchmarks.validate [--yang DIR]
 """
 
@@ -17,12 +18,17 @@ from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
+from unittest.mock import patch
 
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.run import CommitCheck
+from ailb_gen.forwarding import ecmp
 from ailb_gen.forwarding.baseline import Baseline
+from ailb_gen.forwarding.ecmp import monte_carlo
 from ailb_gen.forwarding.failure_kinds import failure_kinds
 from ailb_gen.forwarding.failures import Failure, assess
+from ailb_gen.forwarding.loads import Links
+from ailb_gen.forwarding.patterns import all_to_all, rails_and_rates
 from ailb_gen.intent.load import load
 from ailb_gen.network.read import read_network
 from ailb_gen.routing.fib import fib_entry, node_of
@@ -45,13 +51,14 @@ servers: {count: 16}
 # Limits: CPU seconds, wall-clock seconds, MiB.
 LIMITS = {
     "jvd, everything": (1.1, None, None),
-    "frontier, no failures": (30.0, 120.0, 6144),
+    "frontier, no failures": (15.0, 120.0, 6144),
     "frontier, failures": (30.0, 120.0, 1024),
     "many-links, everything": (10.0, None, None),
 }
 NO_FAILURES, FAILURES = ("--checks", "!AILB5"), ("--checks", "AILB501,AILB502,AILB503")
 JVD_RUNS = 7
 SAMPLE, PEER_SAMPLE = 1000, 3
+HASHED_ALIKE = 0.01
 
 
 def verdict(name: str, row: Cost) -> str:
@@ -145,6 +152,11 @@ def parts(folder: Path, example: str, yang: Path) -> None:
     lower_bound, _ = timed(lambda: breadth_first(routing))
     spent, _ = timed(lambda: len(routing.states))
     line("RIBs and FIBs", spent, "breadth first", lower_bound)
+    peer, alone = timed(lambda: {prefix: solve(routing.graph, prefix) for prefix in routing.prefixes})
+    if dict(routing.states) != alone:
+        raise SystemExit("prefixes that are alike have other routes")
+    line(f"{len(alone)} prefixes, by kinds", spent, "each computed", peer)
+    hashing(routing)
     context = Context(load(fabric(folder, example)).fabric, reading.network)
     spent, baseline = timed(lambda: Baseline(routing, context.destinations))
     line("loads without failures", spent)
@@ -158,6 +170,19 @@ def parts(folder: Path, example: str, yang: Path) -> None:
     every = spent / len(chosen) * len(failures)
     spent, _ = timed(lambda: effects(baseline, failures))
     line(f"all {len(failures)} of them, by kinds", spent, "each computed, by the sample", every)
+
+
+def hashing(routing: Routing) -> None:
+    """Print the cost of hashing an all-to-all as the checks do, next to a single draw of every flow."""
+    links, rows = Links(routing), rails_and_rates(routing.graph.network, routing.graph.index)[0]
+    flows = all_to_all(rows, len(routing.graph.names))
+    with patch.multiple(ecmp, DRAWS=1):
+        spent, found = timed(lambda: monte_carlo(links, flows, 8, 1))
+        with patch.multiple(ecmp, WORK=links.count * flows.size):
+            peer, each = timed(lambda: monte_carlo(links, flows, 8, 1))
+    if found is None or each is None or abs(found.up - each.up) > HASHED_ALIKE:
+        raise SystemExit(f"both ways hash differently: {found}, {each}")
+    line("ECMP hashing, one draw", spent, "every flow drawn", peer)
 
 
 def line(what: str, spent: float, other: str = "", least: float = 0.0) -> None:

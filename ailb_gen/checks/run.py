@@ -180,7 +180,7 @@ def _run_families(
     """Run every function of the chosen checks of some families once; `name` is the step of the progress bar."""
     if name == "routes":
         if any(check.family in NEED_ROUTES and check.id in READ_ROUTES for check in chosen):
-            context.routing.settle(context.steps.begin(name, len(context.routing.prefixes)))
+            context.routing.settle(context.steps.begin(name, len(context.routing.prefixes)), context.seed)
         return
     rows = [check.run for family in families for check in chosen if check.family == family and check.run is not None]
     functions = list(dict.fromkeys(rows))

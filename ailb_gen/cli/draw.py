@@ -107,7 +107,7 @@ def draw(
 
     _check(out, load, (fabric, artifacts))
     words = view.split()
-    with working("reading") as doing, no_garbage_collection():
+    with working("reading") as doing, no_garbage_collection(last=True):
         expected = expected_fabric(load_intent(fabric).fabric)
         if load is None and words[:1] != ["path"]:
             picture, missing = _listed(expected, artifacts)

@@ -92,7 +92,7 @@ def validate(
             warn=warn,
         )
     # Between checks and reports the collector would only walk over a large fabric.
-    with no_garbage_collection():
+    with no_garbage_collection(last=True):
         report = ask(
             fabric,
             artifacts,

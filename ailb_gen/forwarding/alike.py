@@ -1,28 +1,20 @@
 """Loads of prefixes that the fabric treats alike: routes are computed for one of them, and hold for all.
 
-Two prefixes are alike when exchanging their owners changes nothing that routes depend on. A fabric of 512 leaves with
-eight prefixes each has eight kinds of prefixes.
+A fabric of 512 leaves with eight prefixes each has eight kinds of prefixes (`routing.alike`).
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.forwarding.loads import MAX_HOPS, Indices, Links, Volumes, spread
-from ailb_gen.network.policy import Term
+from ailb_gen.routing.alike import Kind, is_symmetric, kinds
 from ailb_gen.routing.fib import fib_entry
-from ailb_gen.routing.graph import Graph
-from ailb_gen.routing.policy import Lists, matches_prefix
 from ailb_gen.routing.rib import Routing
-from ailb_gen.routing.solve import State, sent_by
-
-Condition = tuple[Term, Lists]
-# Prefixes that are alike, each with its destination.
-Kind = list[tuple[int, Prefix]]
+from ailb_gen.routing.solve import State, solve
 
 
 def loads_alike(
@@ -63,77 +55,11 @@ def _compare(routing: Routing, links: Links, kind: Kind, demand: Volumes, number
     only[:, number] = demand[:, number]
     state = routing.state(kind[0][1])
     missing = _spread(links, state, np.array([one for one, _ in kind], dtype=np.int64), only, found)
-    lost = spread(links, routing.state(prefix), demand[:, number], expected)
+    own = solve(routing.graph, prefix, routing.removed)
+    lost = spread(links, own, demand[:, number], expected)
     if not np.allclose(np.append(found, missing), np.append(expected, lost)):
         name = routing.graph.names[owner]
         raise AssertionError(f"prefixes that should be alike are not: {prefix} of {name} loads other links than others")
-
-
-def kinds(graph: Graph, destinations: Mapping[int, tuple[Prefix, ...]]) -> Iterator[Kind]:
-    """Group prefixes, with the destination of each, by everything but the owner that routes can depend on."""
-    found: dict[object, list[tuple[int, Prefix]]] = defaultdict(list)
-    for device, prefix, trait in traits(graph, destinations):
-        found[trait].append((device, prefix))
-    yield from found.values()
-
-
-def traits(graph: Graph, destinations: Mapping[int, tuple[Prefix, ...]]) -> Iterator[tuple[int, Prefix, Hashable]]:
-    """Yield every prefix with its destination and everything but the owner that routes can depend on.
-
-    That is the owner's class, what it sends, how every policy with a condition on prefixes sees the prefix, and where
-    the owner stands among the neighbors of each class. A prefix of several owners is on its own, and so is one whose
-    owner shares an AS number with another device: its trait is the prefix.
-    """
-    conditions = tuple(_conditions(graph))
-    for device, prefixes in destinations.items():
-        stands = tuple(
-            (number, tuple(bundle for bundle, _ in around.places[device]))
-            for number, around in enumerate(graph.classes)
-            if device in around.places
-        )
-        own = {entry.own_asn for entry in graph.adjacencies[device]}
-        alone = any(len(graph.asn_owners[asn]) > 1 for asn in own)
-        for prefix in prefixes:
-            if alone or graph.owners[prefix] != (device,):
-                yield device, prefix, prefix
-                continue
-            seen = tuple(matches_prefix(term, lists, prefix) for term, lists in conditions)
-            yield device, prefix, (graph.class_of[device], stands, seen, sent_by(graph, device, prefix))
-
-
-def _conditions(graph: Graph) -> Iterator[Condition]:
-    """Yield every condition on prefixes of any policy once."""
-    known: set[object] = set()
-    for switch, lists in zip(graph.switches, graph.lists, strict=True):
-        if (id(switch.policies), id(switch.prefix_lists)) in known:
-            continue
-        known.add((id(switch.policies), id(switch.prefix_lists)))
-        for term in (term for policy in switch.policies.values() for term in policy.terms):
-            if term.prefix_lists or term.prefix_list_filters or term.route_filters:
-                names = (*term.prefix_lists, *(name for name, _ in term.prefix_list_filters))
-                key = (term, tuple(lists.prefix_lists.get(name) for name in names))
-                if key not in known:
-                    known.add(key)
-                    yield term, lists
-
-
-def is_symmetric(graph: Graph, state: State, owner: int) -> bool:
-    """Return whether the routes hold for prefixes of other devices of the owner's class, with the owners exchanged.
-
-    No other device of that class may offer a path, and no tie may be between the owner and another device: ties are
-    broken by router-id, which differs.
-    """
-    others = graph.class_at(owner).members - {owner}
-    if not state.stable or state.singles != {owner}:
-        return False
-    for node, rib in state.nodes.items():
-        row = graph.adjacencies[graph.device(node)]
-        if any(row[at].peer in others for candidate in rib.candidates for at in candidate.positions):
-            return False
-        best = {row[at].peer for at in rib.selection.best}
-        if owner in best and len(best) > 1:
-            return False
-    return True
 
 
 def _spread(links: Links, state: State, owners: Indices, demand: Volumes, load: Volumes) -> float:

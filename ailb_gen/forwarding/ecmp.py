@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ailb_gen.forwarding.loads import Links, Volumes
+from ailb_gen.forwarding.loads import Indices, Links, Volumes
 
 # Draws are cut down where flows times links would take longer than the rest of the validation.
 DRAWS = 50
+# Flows times links; where a single draw takes more, sums of flows are drawn (see `_Sums`).
 WORK = 4_000_000
 # Flows times links that are hashed at once: some megabytes.
 BATCH = 1_000_000
@@ -46,8 +47,7 @@ def monte_carlo(
     draws = max(1, min(DRAWS, WORK // (flows * width)))
     carried = matrix if volumes is None else volumes
     made = (_Batch(links, row, matrix, pairs_per_flow, carried) for row in _batches(links, sources, matrix))
-    # A single draw may be of many flows: they are not kept.
-    batches = made if draws == 1 else list(made)
+    batches: Iterable[_Batch | _Sums] = list(made) if flows * width <= WORK else _sums(links, made)
     ups, downs, perfect = [], [], 0
     for _ in range(draws):
         load = np.zeros(links.count)
@@ -85,6 +85,49 @@ def _batches(links: Links, sources: Iterable[int], matrix: Volumes) -> Iterator[
     yield batch
 
 
+def _sums(links: Links, batches: Iterable[_Batch]) -> Iterator[_Sums]:
+    """Add the flows of batches up by what decides how they are drawn: the peers, and what a queue pair carries."""
+    found: dict[tuple[bytes, float], _Sums] = {}
+    for batch in batches:
+        for each in (1.0,) if batch.each is None else sorted(set(batch.each.tolist())):
+            key = batch.peers.tobytes(), each
+            if key not in found:
+                found[key] = _Sums(batch, each, len(links.graph.names))
+            found[key].add(batch)
+    yield from found.values()
+
+
+class _Sums:
+    """The flows of sources with the same peers, whose queue pairs carry the same: hashed as sums, up and down apart.
+
+    Queue pairs choose their uplinks independently and with the same chances, so what one source sends up is one
+    multinomial draw, and what comes down to one destination is another. The two are drawn independently here: the
+    mean of the highest load of a tier does not depend on the other tier.
+    """
+
+    def __init__(self, batch: _Batch, each: float, devices: int) -> None:
+        self.each, self.spines, self.chances = each, batch.spines, batch.chances
+        self.uplinks: list[Indices] = []
+        self.sent: list[Indices] = []
+        self.arriving = np.zeros(devices, dtype=np.int64)
+
+    def add(self, batch: _Batch) -> None:
+        """Add the flows of a batch whose queue pairs carry what those here do."""
+        counts = batch.counts if batch.each is None else np.where(batch.each == self.each, batch.counts, 0)
+        self.uplinks.append(batch.uplinks)
+        self.sent.append(np.add.reduceat(counts, batch.first))
+        np.add.at(self.arriving, batch.targets, counts)
+
+    def hash(self, random: np.random.Generator, load: Volumes, down: Volumes) -> None:
+        """Draw how many queue pairs take every uplink, and every spine's way down; add what they carry."""
+        hashed = random.multinomial(np.concatenate(self.sent), self.chances)
+        load[np.concatenate(self.uplinks)] += hashed * self.each
+        chances = np.array([len(columns) for _, columns in self.spines]) / len(self.chances)
+        arrived = random.multinomial(self.arriving, chances)
+        for (spine, _), column in zip(self.spines, arrived.T, strict=True):
+            down[spine] += column * self.each
+
+
 class _Batch:
     """The flows of sources with the same peers, hashed at once: a row for each flow."""
 
@@ -95,9 +138,9 @@ class _Batch:
         self.targets = targets
         self.first = np.searchsorted(rows, np.arange(len(sources)))
         self.uplinks = np.stack([links.of[device] for device in sources])
-        peers = links.peers[sources[0]][0]
+        self.peers = peers = links.peers[sources[0]][0]
         # By spine: its columns among the uplinks, several where cables are parallel.
-        self.spines = [(int(spine), np.flatnonzero(peers == spine)) for spine in np.unique(peers)]
+        self.spines = [(spine, np.flatnonzero(peers == spine)) for spine in sorted(set(peers.tolist()))]
         self.chances = np.full(len(peers), 1.0 / len(peers))
 
     def hash(self, random: np.random.Generator, load: Volumes, down: Volumes) -> None:

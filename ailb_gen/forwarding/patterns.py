@@ -50,10 +50,11 @@ def all_to_all(rows: Rails, devices: int, speeds: Rates = LINE_RATE) -> Volumes:
     leaves = np.array([leaf for row in rows for leaf in row], dtype=np.int64)
     own = np.array([speed for row in speeds for speed in row]) if speeds else np.ones(len(leaves))
     matrix, below = np.zeros((devices, devices)), 0.0
-    for speed in np.unique(own):
+    # `np.unique` imports what nothing else here needs.
+    for speed in sorted(set(own.tolist())):
         count = np.bincount(leaves[own >= speed], minlength=devices).astype(float)
         matrix += (speed - below) * np.outer(count, count)
-        below = float(speed)
+        below = speed
     np.fill_diagonal(matrix, 0.0)
     return matrix
 

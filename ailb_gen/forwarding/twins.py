@@ -16,10 +16,10 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from ailb_gen.addresses import Prefix
-from ailb_gen.forwarding.alike import traits
 from ailb_gen.forwarding.baseline import Baseline
 from ailb_gen.forwarding.failures import Failure
 from ailb_gen.forwarding.loads import Indices
+from ailb_gen.routing.alike import traits
 from ailb_gen.routing.graph import Graph
 from ailb_gen.routing.policy import evaluate
 from ailb_gen.routing.route import Route

@@ -222,6 +222,8 @@ class Group:
 
     def neighbor(self, interface: str) -> Neighbor | None:
         """Return the static neighbor on a logical interface; None where there is none."""
+        if not self.neighbors:
+            return None
         return next((one for one in self.neighbors if one.interface == interface), None)
 
 
@@ -247,7 +249,10 @@ class AsList:
     line: int = line_field()
 
     def __contains__(self, asn: int) -> bool:
-        return any(low <= asn <= high for low, high in self.ranges)
+        for low, high in self.ranges:  # noqa: SIM110 - a generator for every session takes as long as the rest
+            if low <= asn <= high:
+                return True
+        return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from ipaddress import AddressValueError, IPv4Address
+from typing import NamedTuple
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.network.fabric import Network
@@ -22,9 +23,10 @@ from ailb_gen.routing.policy import Lists, referred
 from ailb_gen.routing.speaker import Rules, direct_prefixes, lists_of, rules
 
 
-@dataclass(frozen=True, slots=True)
-class Adjacency:
+class Adjacency(NamedTuple):
     """One session as one device sees it; devices and sessions are indices into Graph.
+
+    A named tuple, because every session makes two, and a frozen dataclass takes three times as long to make.
 
     `looped`: the peer has an AS number here that the device itself has on some other session, so that every path
     from it is a loop.
@@ -206,7 +208,7 @@ class Graph:
 
 def _marked(row: list[Adjacency]) -> tuple[Adjacency, ...]:
     own = {entry.own_asn for entry in row}
-    return tuple(replace(entry, looped=True) if entry.peer_asn in own else entry for entry in row)
+    return tuple(entry._replace(looped=True) if entry.peer_asn in own else entry for entry in row)
 
 
 def _order(entry: Adjacency) -> tuple[int, int]:

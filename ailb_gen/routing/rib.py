@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.network.fabric import Network
+from ailb_gen.routing.alike import Kind, exchanged, is_symmetric, kinds
 from ailb_gen.routing.fib import fib_entry, held, node_of
 from ailb_gen.routing.graph import Adjacency, Graph
 from ailb_gen.routing.route import Route, rank
@@ -51,6 +52,45 @@ class SentRoute:
     color: str = ""
 
 
+class States(Mapping[Prefix, State]):
+    """The RIBs of every prefix: those of one prefix of a kind are computed, those of the others follow from them."""
+
+    def __init__(self, graph: Graph, order: tuple[Prefix, ...]) -> None:
+        self.graph, self.order = graph, order
+        self.known: dict[Prefix, State] = {}
+        self.firsts: dict[Prefix, Prefix] = {}
+
+    def __getitem__(self, prefix: Prefix) -> State:
+        found = self.known.get(prefix)
+        if found is None:
+            (owner,) = self.graph.owners[prefix]
+            found = self.known[prefix] = exchanged(self.graph, self.known[self.firsts[prefix]], owner, prefix)
+        return found
+
+    def __contains__(self, prefix: object) -> bool:
+        return prefix in self.known or prefix in self.firsts
+
+    def __iter__(self) -> Iterator[Prefix]:
+        return iter(self.order)
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    def first(self, prefix: Prefix) -> Prefix:
+        """Return the prefix whose state was computed for all of a prefix's kind."""
+        return self.firsts.get(prefix, prefix)
+
+    def where(self, condition: Callable[[State], bool]) -> Iterator[State]:
+        """Yield the states of the kinds that meet a condition, which must not tell members of a kind apart."""
+        known: dict[Prefix, bool] = {}
+        for prefix in self.order:
+            first = self.first(prefix)
+            if first not in known:
+                known[first] = condition(self.known[first])
+            if known[first]:
+                yield self[prefix]
+
+
 class Routing:
     """The routes of every prefix; `failed` are sessions (indices into Graph.sessions.up) that are down.
 
@@ -68,16 +108,38 @@ class Routing:
         return tuple(self.graph.owners)
 
     @cached_property
-    def states(self) -> dict[Prefix, State]:
+    def kinds(self) -> tuple[Kind, ...]:
+        """The prefixes that are alike, and each of the others on its own; with the owner, the first of several."""
+        rows: dict[int, list[Prefix]] = {}
+        for prefix, owners in self.graph.owners.items():
+            rows.setdefault(owners[0], []).append(prefix)
+        return tuple(kinds(self.graph, {device: tuple(row) for device, row in rows.items()}))
+
+    @cached_property
+    def states(self) -> States:
         """The RIBs of every prefix."""
         return self.settle()
 
-    def settle(self, advance: Callable[[int], None] = lambda count: None) -> dict[Prefix, State]:
-        """Compute and keep the RIBs of every prefix; `advance` is called with how many more are done."""
-        found: dict[Prefix, State] = {}
-        for prefix in self.prefixes:
-            found[prefix] = self.state(prefix)
-            advance(1)
+    def settle(self, advance: Callable[[int], None] = lambda count: None, seed: int = 1) -> States:
+        """Compute and keep the RIBs of every prefix; `advance` is called with how many more are done.
+
+        Where prefixes are alike, the first and another one by the seed are computed. Raises AssertionError when the
+        other one has other routes than follow from the first.
+        """
+        found = States(self.graph, self.prefixes)
+        for kind in self.kinds:
+            owner, first = kind[0]
+            found.known[first] = self.state(first)
+            if len(kind) > 1 and not self.removed and is_symmetric(self.graph, found.known[first], owner):
+                found.firsts |= dict.fromkeys((prefix for _, prefix in kind[1:]), first)
+                prefix = kind[1 + seed % (len(kind) - 1)][1]
+                if found[prefix] != self.state(prefix):
+                    raise AssertionError(
+                        f"prefixes that should be alike are not: {prefix} has other routes than others"
+                    )
+            else:
+                found.known |= {prefix: self.state(prefix) for _, prefix in kind[1:]}
+            advance(len(kind))
         self.states = found
         return found
 
@@ -89,6 +151,8 @@ class Routing:
     def state(self, prefix: Prefix) -> State:
         """Return the RIBs of a prefix, computed when they are asked for; none where no device has an address in it."""
         found = self.solved.get(prefix)
+        if found is None and prefix in self.__dict__.get("states", ()):
+            return self.states[prefix]
         if found is None:
             found = State(prefix, frozenset(), {})
             if prefix in self.graph.owners:

@@ -133,7 +133,9 @@ def test_routes_that_do_not_converge() -> None:
     context = Context(intended().fabric, unchanged())
     states = context.routing.states
     prefix = intended().leaves[0].prefixes[0]
-    context.routing.__dict__["states"] = {**states, prefix: states[prefix]._replace(stable=False)}
+    # The states of alike prefixes would follow from it.
+    states.known.update(states)
+    states.known[prefix] = states[prefix]._replace(stable=False)
     (found,) = findings(run_family("AILB4", context))
     assert (found.check, found.message) == ("AILB404", f"the routes of {prefix} do not converge")
 

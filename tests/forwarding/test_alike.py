@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from ailb_gen.forwarding.alike import is_symmetric, kinds, loads_alike
+from ailb_gen.forwarding.alike import loads_alike
 from ailb_gen.forwarding.link_loads import advertised
 from ailb_gen.forwarding.loads import Links, loads
+from ailb_gen.routing.alike import is_symmetric, kinds
 from ailb_gen.routing.graph import Graph
 from ailb_gen.routing.rib import Routing
 from tests.checks.edited import LEAF, SPINE, edited, network

@@ -113,7 +113,7 @@ def test_sums_are_those_of_every_queue_pair(
 ) -> None:
     """However flows are taken together, in one draw: with parallel cables, and with servers of two speeds."""
     monkeypatch.setattr(ecmp, "BATCH", batch)
-    monkeypatch.setattr(ecmp, "WORK", 1)
+    monkeypatch.setattr(ecmp, "DRAWS", 1)
     graph, links = routing(name).graph, Links(routing(name))
     rows, _ = rails_and_rates(graph.network, graph.index)
     flows = all_to_all(rows, len(graph.names))
@@ -123,6 +123,33 @@ def test_sums_are_those_of_every_queue_pair(
     assert found is not None
     assert found.draws == 1
     assert (found.up, found.down) == cell_by_cell(links, flows, 4, 3, volumes)
+
+
+def means(links: Links, flows: Volumes, volumes: Volumes | None) -> tuple[float, float]:
+    """The means of single draws by many seeds, up and down."""
+    found = [monte_carlo(links, flows, 4, seed, volumes) for seed in range(600)]
+    assert all(one is not None and one.draws == 1 for one in found)
+    rows = [(one.up, one.down) for one in found if one is not None]
+    return float(np.mean([up for up, _ in rows])), float(np.mean([down for _, down in rows]))
+
+
+@pytest.mark.parametrize("batch", [1, 1_000_000])
+@pytest.mark.parametrize("faster", [1, 2.5])
+@pytest.mark.parametrize("name", ["lab", "brownfield", "jvd-8-uplinks"])
+def test_sums_of_flows_are_hashed_like_each_flow(
+    name: str, faster: float, batch: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where there are too many flows for a draw of each: the same means, with parallel cables and with two speeds."""
+    monkeypatch.setattr(ecmp, "BATCH", batch)
+    monkeypatch.setattr(ecmp, "DRAWS", 1)
+    graph, links = routing(name).graph, Links(routing(name))
+    flows = all_to_all(rails_and_rates(graph.network, graph.index)[0], len(graph.names))
+    volumes = flows.copy()
+    volumes[: len(flows) // 2] *= faster
+    each = means(links, flows, None if faster == 1 else volumes)
+    monkeypatch.setattr(ecmp, "WORK", 1)
+    # The ratios have standard deviations of less than 0.3: 4 standard errors of a difference are less than 0.07.
+    assert means(links, flows, None if faster == 1 else volumes) == pytest.approx(each, abs=0.07)
 
 
 def test_a_seed_gives_the_same_again() -> None:

@@ -1,15 +1,14 @@
-"""Check colors: communities, ends of links, what leaves advertise, routes in every leaf (AILB301 to 305, 309, 310)."""
+"""Check colors: communities, ends of links, what leaves advertise (AILB301 to AILB305)."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
-from ailb_gen.addresses import Prefix
 from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected import ExpectedFabric
-from ailb_gen.checks.expected_switches import ExpectedColor, ExpectedSwitch
+from ailb_gen.checks.expected_switches import ExpectedSwitch
 from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.locate import OR
 from ailb_gen.checks.model import Check, Findings
@@ -17,12 +16,8 @@ from ailb_gen.network.fabric import End
 from ailb_gen.network.model import FabricRoute, Group, Switch
 from ailb_gen.network.policy import Community
 from ailb_gen.network.sessions import neighbor_of, session_groups
-from ailb_gen.routing.fib import members_of, nodes_of
-from ailb_gen.routing.graph import Graph
 from ailb_gen.routing.policy import members
-from ailb_gen.routing.solve import EMPTY, Candidate
 from ailb_gen.routing.speaker import color_value, direct_prefixes
-from ailb_gen.wording import some
 
 ROUTE = "protocols bgp fabric-advertise route"
 # One end of a link, the other, the color that it has as a value, and the one that it must have.
@@ -223,115 +218,6 @@ def _discovery(switch: Switch, interface: str, color: str | None) -> str:
     return f"{above} peer-auto-discovery interface {interface}"
 
 
-# Findings of one kind on one switch that are worth listing one by one.
-SHOWN = 8
-NOTHING: frozenset[str] = frozenset()
-
-
-def devices_of_leaves(context: Context) -> set[int]:
-    """Return the numbers of the leaves that have a file."""
-    index = context.routing.graph.index
-    return {index[leaf.name] for leaf in context.expected.leaves if leaf.name in index}
-
-
-def _check_hidden(context: Context, findings: Findings) -> None:
-    routing = context.routing
-    graph = routing.graph
-    # By device, group and reason.
-    hidden: dict[tuple[int, int, str], list[Prefix]] = defaultdict(list)
-    senders: dict[tuple[int, int, str], set[int]] = defaultdict(set)
-    findings.look(HIDDEN, len(routing.prefixes))
-    for prefix in routing.prefixes:
-        state = routing.states[prefix]
-        for node, rib in state.nodes.items():
-            for candidate in rib.candidates:
-                for device in members_of(graph, state, node)[:SHOWN] if candidate.hidden else ():
-                    key = (device, candidate.group, candidate.hidden)
-                    hidden[key].append(prefix)
-                    peers = (graph.adjacencies[device][at].peer for at in candidate.positions)
-                    senders[key].update((*peers, *graph.owners[prefix]))
-    for (device, number, reason), prefixes in hidden.items():
-        switch = graph.switches[device]
-        group = switch.groups[number]
-        message = f"hidden ({reason}) in group {group.name}: {some(list(dict.fromkeys(prefixes)))}"
-        involved = (device, *sorted(senders[device, number, reason]))
-        involves = [about.device(graph.names[other]) for other in involved]
-        subjects = (about.group(switch.named, group.name), *map(about.prefix, dict.fromkeys(prefixes)))
-        findings.at(HIDDEN, switch, message, group.line, involves=involves, part=group.name, subjects=subjects)
-
-
-def _check_colored(context: Context, findings: Findings) -> None:
-    leaves = devices_of_leaves(context)
-    for leaf in context.expected.leaves:
-        for prefix, color in zip(leaf.prefixes, context.expected.colors, strict=True):
-            if prefix in context.routing.states:
-                _check_copies(context, leaf.name, prefix, color, leaves, findings)
-
-
-def _check_copies(
-    context: Context, owner: str, prefix: Prefix, color: ExpectedColor, leaves: set[int], findings: Findings
-) -> None:
-    graph, state = context.routing.graph, context.routing.states[prefix]
-    # The origin puts AIGP on what has a backup to be preferred to.
-    aigp = context.fabric.aigp and color.backup != ""
-    heard = context.paths.advertised_colors(owner, color.value)
-    for node in nodes_of(graph, state, leaves):
-        rib = state.nodes.get(node, EMPTY)
-        if rib.local:
-            continue
-        devices = members_of(graph, state, node)
-        findings.look(COLORED, len(devices))
-        owners = [about.device(graph.names[device]) for device in graph.owners[prefix]]
-        for message, group, peer in _wrong_copies(graph, devices[0], rib.candidates, (color.value, aigp), heard):
-            for device in devices[:SHOWN]:
-                switch = graph.switches[device]
-                line = switch.groups[group].line
-                involves, subjects = (*owners, about.device(peer)), (about.prefix(prefix),)
-                findings.at(COLORED, switch, f"{prefix} {message}", line, involves=involves, subjects=subjects)
-
-
-def _wrong_copies(
-    graph: Graph,
-    device: int,
-    candidates: tuple[Candidate, ...],
-    sent: tuple[str, bool],
-    heard: Mapping[str, frozenset[str]],
-) -> Iterator[tuple[str, int, str]]:
-    """Compare received copies with the expected ones: one per spine, of the prefix's own color where the spine has it.
-
-    Yields messages with the group and the spine that they are about. `sent` is the prefix's own color and whether it
-    has AIGP there, `heard` in which colors each spine may pass the prefix on. A spine with several sessions to the
-    origin sends on its active route only, so one copy of any backup is enough, and none is sure where this switch
-    lacks one of the colors.
-    """
-    own, aigp = sent
-    row, rules = graph.adjacencies[device], graph.rules[device]
-    received: dict[int, set[str]] = defaultdict(set)
-    for candidate in candidates:
-        found = min(candidate.route.colors, default="none")
-        for at in candidate.positions:
-            entry = row[at]
-            session = rules[entry.own_group].color
-            received[entry.peer].add(found)
-            if found != session:
-                peer = graph.names[entry.peer]
-                yield f"received from {peer} with color {found} over a session of {session}", entry.own_group, peer
-        if (candidate.route.aigp is not None) != (found == own and aigp) and candidate.positions:
-            spine = graph.names[row[candidate.positions[0]].peer]
-            state = "with" if candidate.route.aigp is not None else "without"
-            yield f"received from {spine} {state} AIGP as {found}", candidate.group, spine
-    # Color and group of the sessions to every spine.
-    offered: dict[int, dict[str, int]] = defaultdict(dict)
-    for entry in row:
-        offered[entry.peer][rules[entry.own_group].color or "none"] = entry.own_group
-    for number, colors in offered.items():
-        peer = graph.names[number]
-        expected = heard.get(peer, NOTHING)
-        if expected and expected <= colors.keys() and not received[number] & expected:
-            names = sorted(expected)
-            yield f"not received from {peer} as {' or '.join(names)}", colors[names[0]], peer
-
-
 AGAIN = "Correct the intent and generate again."
 DEFINED = Check(
     "AILB301",
@@ -377,22 +263,4 @@ BACKED_UP = Check(
     "Correct `backup-color` of the route.",
     _check_advertised,
     layer=Layer.ROUTE_SETTINGS,
-)
-HIDDEN = Check(
-    "AILB309",
-    "no route is hidden on any switch",
-    "a route is hidden",
-    "A hidden route is an unused path: less capacity and fewer backups than planned.",
-    "The message gives the reason: a color mismatch, a policy, or an AS path loop.",
-    _check_hidden,
-    layer=Layer.ROUTES,
-)
-COLORED = Check(
-    "AILB310",
-    "every prefix reaches every leaf once over each session that its color and backups allow, AIGP on its own color",
-    "a prefix does not reach a leaf over every session that it must, or with the wrong color or AIGP",
-    "A missing copy is a missing backup; a backup with AIGP is preferred like the route of the color itself.",
-    "Inspect the route with `ailb-gen rib` on the leaf, the spine and the origin.",
-    _check_colored,
-    layer=Layer.ROUTES,
 )

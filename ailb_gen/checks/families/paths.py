@@ -12,19 +12,21 @@ from ailb_gen.addresses import Prefix
 from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import EXACT, Context
 from ailb_gen.checks.expected_paths import ExpectedPaths
-from ailb_gen.checks.families.colors import devices_of_leaves
+from ailb_gen.checks.families.received_routes import devices_of_leaves
+from ailb_gen.checks.kinds import Kinds
 from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place
-from ailb_gen.forwarding.alike import kinds, loads_alike
+from ailb_gen.forwarding.alike import loads_alike
 from ailb_gen.forwarding.delivery import VALLEY_FREE_HOPS, Outcome, outcome_at, outcomes, stranded
 from ailb_gen.forwarding.ecmp import monte_carlo
 from ailb_gen.forwarding.loads import Links, Volumes, by_device
 from ailb_gen.forwarding.patterns import all_to_all, permutation, rails_and_rates, ring
 from ailb_gen.network.model import speed_text
+from ailb_gen.routing.alike import Kind
 from ailb_gen.routing.fib import fib_entry, members_of, nodes_of
 from ailb_gen.routing.graph import Graph
-from ailb_gen.routing.solve import State
+from ailb_gen.routing.rib import States
 
 SHOWN = 8
 
@@ -33,11 +35,16 @@ def _check_paths(context: Context, findings: Findings) -> None:
     graph, states = context.routing.graph, context.routing.states
     leaves = devices_of_leaves(context)
     advance = context.steps.begin("paths", len(context.expected.leaves))
+    kinds = Kinds(findings)
     for leaf in context.expected.leaves:
         for prefix, color in zip(leaf.prefixes, context.expected.colors, strict=True):
-            state = states.get(prefix)
-            if state is not None:
-                _check_prefix(_Expected(context.paths, graph, leaf.name, color.value), state, leaves, findings)
+            if prefix in states:
+                asked = _Expected(context.paths, graph, leaf.name, color.value)
+                kind = (states.first(prefix), color.value, graph.owners[prefix][0] in leaves)
+                # What drains leave depends on the owner.
+                kinds.evaluate(
+                    kind if asked.undrained else prefix, partial(_check_prefix, asked, prefix, states, leaves)
+                )
                 continue
             message = f"{prefix} is on no switch: it is unreachable"
             switch, subjects = context.network.switches.get(leaf.name), (about.prefix(prefix),)
@@ -76,8 +83,8 @@ class _Expected:
         return taken <= possible and sure <= {spine for spine, _ in taken} and bool(taken)
 
 
-def _check_prefix(asked: _Expected, state: State, leaves: set[int], findings: Findings) -> None:
-    graph = asked.graph
+def _check_prefix(asked: _Expected, prefix: Prefix, states: States, leaves: set[int], findings: Findings) -> None:
+    graph, state = asked.graph, states[prefix]
     findings.look(SETTLED)
     if not state.stable:
         message = f"the routes of {state.prefix} do not converge"
@@ -154,7 +161,7 @@ def _check_balance(context: Context, findings: Findings) -> None:
     advance = context.steps.begin("balance", 2 * len(PATTERNS))
     graph, links = context.routing.graph, Links(context.routing)
     (rows, speeds), leaves = rails_and_rates(context.network, graph.index), context.destinations
-    groups = list(kinds(graph, leaves))
+    groups = _groups(context)
     even = all(speed == 1 for row in speeds for speed in row)
     findings.look(BALANCED, len(leaves) * len(PATTERNS))
     for name, pattern in PATTERNS:
@@ -178,6 +185,18 @@ def _check_balance(context: Context, findings: Findings) -> None:
     if len(counts) > 1:
         shares = ", ".join(f"{count:,} at {speed_text(speed or None)}" for speed, count in sorted(counts.items()))
         findings.figure(BALANCED, "NIC speeds", f"{shares}; between two speeds the lower one holds")
+
+
+def _groups(context: Context) -> list[Kind]:
+    """Return the kinds of the prefixes of leaves; one that is not on its leaf alone is on its own."""
+    routing = context.routing
+    kind_of = {prefix: number for number, kind in enumerate(routing.kinds) for _, prefix in kind}
+    found: dict[object, Kind] = {}
+    for device, prefixes in context.destinations.items():
+        for prefix in prefixes:
+            there = routing.graph.owners[prefix] == (device,)
+            found.setdefault(kind_of[prefix] if there else prefix, []).append((device, prefix))
+    return list(found.values())
 
 
 def _worst(links: Links, leaves: Mapping[int, tuple[Prefix, ...]], load: Volumes) -> Worst:

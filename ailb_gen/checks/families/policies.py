@@ -12,8 +12,8 @@ from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected import ExpectedFabric
 from ailb_gen.checks.expected_switches import LEAF, SPINE
-from ailb_gen.checks.families.colors import devices_of_leaves
 from ailb_gen.checks.families.policy_blame import blamed, mistaken_mark
+from ailb_gen.checks.families.received_routes import devices_of_leaves
 from ailb_gen.checks.families.route_probes import heard, local, prefixes
 from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.locate import OR, used_policies
@@ -24,6 +24,7 @@ from ailb_gen.routing.fib import members_of
 from ailb_gen.routing.graph import Graph
 from ailb_gen.routing.policy import Lists, evaluate, referred
 from ailb_gen.routing.route import BGP, DIRECT, Route
+from ailb_gen.routing.solve import State
 from ailb_gen.wording import some
 
 ENDS = ("accept", "reject", "next-policy")
@@ -75,16 +76,21 @@ def _check_leaks(context: Context, findings: Findings) -> None:
     routing, leaves = context.routing, devices_of_leaves(context)
     findings.look(NO_TRANSIT, len(leaves))
     leaking: dict[int, list[Prefix]] = defaultdict(list)
-    for prefix in routing.prefixes:
-        state = routing.states[prefix]
+    for state in routing.states.where(partial(_leaks, routing.graph, leaves)):
         for node, rib in state.nodes.items():
             if not rib.local and any(rib.sent):
                 for device in leaves.intersection(members_of(routing.graph, state, node)):
-                    leaking[device].append(prefix)
+                    leaking[device].append(state.prefix)
     for device, leaked in leaking.items():
         switch = routing.graph.switches[device]
         message = f"readvertises routes learned from spines: {some(leaked)}"
         findings.at(NO_TRANSIT, switch, message, switch.bgp_line, involves=(about.device(switch.named),))
+
+
+def _leaks(graph: Graph, leaves: set[int], state: State) -> bool:
+    """Return whether a class with leaves sends on what it learned."""
+    sending = (graph.device(node) for node, rib in state.nodes.items() if not rib.local and any(rib.sent))
+    return any(graph.class_at(device).members & leaves for device in sending)
 
 
 def _check_all(context: Context, findings: Findings) -> None:
