@@ -57,6 +57,8 @@ LIMITS = {
 }
 NO_FAILURES, FAILURES = ("--checks", "!AILB5"), ("--checks", "AILB501,AILB502,AILB503")
 JVD_RUNS = 7
+# One line of a switch: what changes, the text before, and after.
+CHANGES = (("comment", "system {", "system { /* x */"), ("description", "facing_", "to_"), ("MTU", "mtu 9", "mtu 4"))
 SAMPLE, PEER_SAMPLE = 1000, 3
 HASHED_ALIKE = 0.01
 
@@ -81,6 +83,25 @@ def wholes(folder: Path, yang: Path) -> None:
         command = ("validate", str(fabric(folder, example)), str(folder / example), "--yang", str(yang), *words)
         row = min((cost(*command) for _ in range(runs)), key=lambda one: one.cpu_s)
         print(f"{name:22} {row.cpu_s:7.2f} {row.wall_s:7.1f} {row.memory_mib:6.0f}  {verdict(name, row)}")
+
+
+def after_a_change(folder: Path, yang: Path) -> None:
+    """Print the cost of runs after one changed line of a switch, next to those from nothing."""
+    print(f"\n{'after one changed line':22} {'CPU s':>7} {'s':>7} {'from nothing':>13} {'s':>7}")
+    os.environ.pop("AILB_NO_CACHE", None)
+    for example, words in (("jvd", NO_FAILURES), ("frontier", NO_FAILURES)):
+        tree = folder / example
+        command = ("validate", str(fabric(folder, example)), str(tree), "--yang", str(yang), *words)
+        nothing = cost(*command, "--no-cache")
+        cost(*command)
+        for what, old, new in CHANGES:
+            file = tree / "switches" / "spine1.conf"
+            before = file.read_text()
+            file.write_text(before.replace(old, new, 1))
+            row = cost(*command, codes=(0, 1))
+            file.write_text(before)
+            name = f"{example}, {what}"
+            print(f"{name:22} {row.cpu_s:7.2f} {row.wall_s:7.1f} {nothing.cpu_s:13.2f} {nothing.wall_s:7.1f}")
 
 
 def fabric(folder: Path, example: str) -> Path:
@@ -204,6 +225,7 @@ def main() -> None:
             cost("generate", str(fabric(folder, example)), "-o", str(folder / example))
         cost("validate", str(fabric(folder, "lab")), str(folder / "lab"), "--yang", str(yang))
         wholes(folder, yang)
+        after_a_change(folder, yang)
         for example in ("many-links", "frontier"):
             parts(folder, example, yang)
 

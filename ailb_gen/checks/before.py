@@ -17,7 +17,7 @@ from ailb_gen.manifest import read_any
 from ailb_gen.network.difference import changed_fields
 from ailb_gen.network.fabric import Defect
 from ailb_gen.network.model import Switch
-from ailb_gen.network.read import Lists
+from ailb_gen.network.read import CableLists
 
 # Switches that were read before, by file, each with its commit check.
 Known = Mapping[str, tuple[Switch, CheckResult]]
@@ -27,7 +27,7 @@ CABLES = frozenset({"Network.links", "Network.attachments", "Network.attachment_
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class FabricFacts:
     """What of a fabric as a whole is compared with a later run; `named` is the fabric that the manifest is of."""
 
     switches: tuple[str, ...]
@@ -36,10 +36,10 @@ class Facts:
     named: str
 
 
-def facts_of(context: Context) -> Facts:
+def facts_of(context: Context) -> FabricFacts:
     """Return what a later run compares."""
     network = context.network
-    return Facts(tuple(network.switches), dict(network.roles), network.defects, _named(context))
+    return FabricFacts(tuple(network.switches), dict(network.roles), network.defects, _named(context))
 
 
 def _named(context: Context) -> str:
@@ -62,10 +62,10 @@ class Before:
 
     known: Known
     profiles: Mapping[str, ServerProfile]
-    lists: Lists | None
+    lists: CableLists | None
     changed: frozenset[str]
     old: Mapping[str, tuple[Switch, CheckResult]] = field(default_factory=dict)
-    facts: Facts | None = None
+    facts: FabricFacts | None = None
     results: Mapping[str, Result] = field(default_factory=dict)
 
 
@@ -85,9 +85,9 @@ class TakenOver:
     changed: frozenset[str] = frozenset()
     held: list[str] = field(default_factory=list)
     checked: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    lists: Lists | None = None
+    lists: CableLists | None = None
 
-    def compare(self, context: Context, lists: Lists) -> None:
+    def compare(self, context: Context, lists: CableLists) -> None:
         """Compare the earlier run with what was read now."""
         self.lists, facts = lists, self.before.facts
         self.changed = parts_of(_changed(self.before, facts, context, lists)) if facts is not None else frozenset()
@@ -107,7 +107,7 @@ class TakenOver:
         return found
 
 
-def _changed(before: Before, facts: Facts, context: Context, lists: Lists) -> Iterator[str]:
+def _changed(before: Before, facts: FabricFacts, context: Context, lists: CableLists) -> Iterator[str]:
     network = context.network
     read = [name for name, switch in network.switches.items() if switch.file not in before.known]
     if facts.switches != tuple(network.switches):

@@ -24,13 +24,13 @@ import ailb_gen.network.filters
 import ailb_gen.network.model
 import ailb_gen.network.policy
 import ailb_gen.network.topology
-from ailb_gen.checks.before import Facts
+from ailb_gen.checks.before import FabricFacts
 from ailb_gen.hosts.model import ServerProfile
 from ailb_gen.junos.check_result import CheckResult
 from ailb_gen.kept.inputs import TreeEntry
 from ailb_gen.layout import CABLING, TOPOLOGY
 from ailb_gen.network.model import Switch
-from ailb_gen.network.read import Lists
+from ailb_gen.network.read import CableLists
 from ailb_gen.network.topology import Topology
 
 MODULES = (
@@ -55,15 +55,15 @@ class Models:
     """
 
     tree: tuple[TreeEntry, ...]
-    facts: Facts
+    facts: FabricFacts
     switches: Mapping[str, tuple[Switch, CheckResult]]
     profiles: Mapping[str, ServerProfile]
-    lists: Lists
+    lists: CableLists
     tables: bytes
 
 
 class KeptTables(Mapping[str, Topology]):
-    """Lists of cables by file, read back when one is looked up."""
+    """CableLists of cables by file, read back when one is looked up."""
 
     def __init__(self, body: bytes) -> None:
         self._body = body
@@ -87,7 +87,7 @@ class KeptTables(Mapping[str, Topology]):
 
 def _classes() -> dict[tuple[str, str], type[Any]]:
     found: dict[tuple[str, str], type[Any]] = {
-        (kind.__module__, kind.__name__): kind for kind in (Models, Facts, Lists)
+        (kind.__module__, kind.__name__): kind for kind in (Models, FabricFacts, CableLists)
     }
     for module in MODULES:
         for name, kind in vars(module).items():

@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Lists:
+class CableLists:
     """The lists of cables by file; `roles` and `defects` are those that they name.
 
     `merged` is what both say together, None where they do not have all cables, so that descriptions of ports count.
@@ -51,7 +51,7 @@ class Lists:
 class Records(Mapping[str, tuple[Record, ...]]):
     """The entries of lists of cables by file; they are looked up when they are needed."""
 
-    def __init__(self, lists: Lists) -> None:
+    def __init__(self, lists: CableLists) -> None:
         self._tables = lists.tables
 
     def __getitem__(self, file: str) -> tuple[Record, ...]:
@@ -69,7 +69,7 @@ class Reading(Generic[T]):
     """A network, the lists of cables, and what `inspect` returned for every switch."""
 
     network: Network
-    lists: Lists
+    lists: CableLists
     inspected: dict[str, T]
 
     @property
@@ -94,7 +94,7 @@ def read_network(
     advance: Callable[[int], None] = lambda count: None,
     known: Mapping[str, tuple[Switch, T]] = NONE_KNOWN,
     profiles: Mapping[str, ServerProfile] = NONE_KNOWN,
-    lists: Lists | None = None,
+    lists: CableLists | None = None,
 ) -> Reading[T]:
     """Read everything below `root`.
 
@@ -137,10 +137,10 @@ def has_all_cables(tables: Collection[Topology]) -> bool:
     return any(table.links for table in tables) and any(table.attachments for table in tables)
 
 
-def read_lists(root: Path) -> Lists:
+def read_lists(root: Path) -> CableLists:
     """Read topology and cabling."""
     topology, cabling = optional(root, TOPOLOGY, read_topology), optional(root, CABLING, read_cabling)
-    return Lists({TOPOLOGY: topology, CABLING: cabling}, topology.roles, (*topology.defects, *cabling.defects))
+    return CableLists({TOPOLOGY: topology, CABLING: cabling}, topology.roles, (*topology.defects, *cabling.defects))
 
 
 def assembled(

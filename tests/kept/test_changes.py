@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +13,8 @@ import pytest
 import ailb_gen.hosts.read
 import ailb_gen.network.read
 from ailb_gen.api.validate import validate
-from ailb_gen.kept.folder import kept_files
+from ailb_gen.kept.folder import kept_files, write
+from ailb_gen.kept.models import decode
 from ailb_gen.report.check_report import CheckReport
 from tests.conftest import EXAMPLES, need_shared
 from tests.mutations.catalogue import KINDS
@@ -173,3 +175,26 @@ def test_only_what_changed_is_read(warnings: list[str], tmp_path: Path) -> None:
     assert {LEAF, OTHER, SPINE} <= {*files_read(lambda: prove(root, warnings))}
     write_changes(sealed(golden("lab"), CHANGES["MTU"]()), root)
     assert files_read(lambda: prove(root, warnings)) == [LEAF]
+
+
+DAMAGES: dict[str, bytes] = {
+    "empty": b"",
+    "no pickle": b"\xff",
+    "of another class": pickle.dumps(Path("x")),
+    "a function": pickle.dumps(print),
+    "no models": pickle.dumps({}),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damaged_models_are_one_warning_and_replaced(damage: str, warnings: list[str], tmp_path: Path) -> None:
+    root = tree({}, tmp_path / "root")
+    prove(root, warnings)
+    (models,) = tmp_path.glob("home/ailb-gen/proofs/*.models")
+    write(models.parent, models.name, DAMAGES[damage])
+    write_changes(sealed(golden("lab"), CHANGES["MTU"]()), root)
+    first = prove(root, warnings)
+    assert len(warnings) == 1
+    assert "are damaged, and all files are read again" in warnings[0]
+    assert texts(first) == texts(prove(root, [], remember=False))
+    assert decode(models.read_bytes().partition(b"\n")[2]).switches
