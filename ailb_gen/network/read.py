@@ -22,8 +22,9 @@ from ailb_gen.layout import CABLING, SUFFIXES, SWITCHES, TOPOLOGY, is_left_over
 from ailb_gen.network.fabric import Defect, Network
 from ailb_gen.network.links import cables
 from ailb_gen.network.model import Switch
+from ailb_gen.network.records import Records
 from ailb_gen.network.switch import applied_groups, switch
-from ailb_gen.network.topology import Record, Topology, read_cabling, read_topology
+from ailb_gen.network.topology import Topology, read_cabling, read_topology
 from ailb_gen.paths import absent
 from ailb_gen.textio import MAX_TABLE_BYTES, read_text
 
@@ -40,7 +41,7 @@ class Reading(Generic[T]):
     """A network, the entries of topology and cabling by file, and what `inspect` returned for every switch."""
 
     network: Network
-    records: dict[str, tuple[Record, ...]]
+    records: dict[str, Records]
     inspected: dict[str, T]
 
 
