@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ailb_gen.errors import Place
 from ailb_gen.hosts.model import Host
@@ -11,9 +12,8 @@ from ailb_gen.network.model import Switch
 from ailb_gen.textio import line_field
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class End:
-    """One end of a cable: a port of a switch or a NIC of a server."""
+class End(NamedTuple):
+    """One end of a cable: a port of a switch or a NIC of a server. Fabrics have a million; tuples are quickly found."""
 
     device: str
     port: str
