@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from ailb_gen.errors import Place
 from ailb_gen.hosts.model import Host
@@ -12,8 +11,9 @@ from ailb_gen.network.model import Switch
 from ailb_gen.textio import line_field
 
 
-class End(NamedTuple):
-    """One end of a cable: a port of a switch or a NIC of a server. Fabrics have a million; tuples are quickly found."""
+@dataclass(frozen=True, slots=True, order=True)
+class End:
+    """One end of a cable: a port of a switch or a NIC of a server."""
 
     device: str
     port: str
