@@ -8,7 +8,7 @@ from json import JSONDecoder
 from typing import Any
 
 # How a list or a value of the document begins, behind the end of a line.
-LIST, VALUE = re.compile(r' "([^"\\\n]*)": \[\n'), re.compile(r' "([^"\\\n]*)": ')
+LIST, VALUE = re.compile(r' "([^"\\\x00-\x1f]*)": \[\n'), re.compile(r' "([^"\\\x00-\x1f]*)": ')
 FIRST_ENTRY, NEXT_ENTRY, END_OF_LIST, NEXT_KEY, END = "  {", ",\n  {", "\n ]", ",\n", "\n}"
 
 

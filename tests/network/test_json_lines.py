@@ -57,6 +57,8 @@ def test_entries_have_their_lines() -> None:
         TEXT.replace("\n", "\r\n"),
         TEXT.replace(' "links"', ' "more": [\n  {"a": 1}\n ],\n "links"'),
         TEXT.replace(' "pool"', ' "fabric"'),
+        TEXT.replace(' "pool"', ' "po\tol"'),
+        TEXT.replace(' "links"', ' "li\tnks"'),
         TEXT.replace('"color": "red"', '"color": "red", "color": "red"', 1),
         TEXT.replace('"color": "red"', '"color":\n"red"', 1),
         TEXT.replace(' "devices": [\n', ' "devices": [\n  5,\n'),
