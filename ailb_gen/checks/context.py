@@ -30,7 +30,7 @@ from ailb_gen.manifest import read_any
 from ailb_gen.network.fabric import End, Network
 from ailb_gen.network.model import Port, Switch, read_speed
 from ailb_gen.network.port_qos import PortQos, port_entry, qos_of
-from ailb_gen.network.topology import Record
+from ailb_gen.network.records import NO_RECORDS, Records
 from ailb_gen.routing.rib import Routing
 from ailb_gen.validation import NAME_PATTERN
 
@@ -54,7 +54,7 @@ class Context:
     network: Network
     digest: str = ""
     root: Path = Path()
-    records: Mapping[str, tuple[Record, ...]] = field(default_factory=dict)
+    records: Mapping[str, Records] = field(default_factory=dict)
     commit: Mapping[str, CheckResult] | None = None
     seed: int = 1
     executor: Executor | None = None
@@ -132,8 +132,8 @@ class Context:
         own = self.fabric.name
         named = {
             str(record.fields["fabric"])
-            for record in self.records.get(TOPOLOGY, ())
-            if (record.kind, record.key) == ("value", "fabric")
+            for record in self.records.get(TOPOLOGY, NO_RECORDS).of("value")
+            if record.key == "fabric"
         }
         try:
             manifest = read_any(self.root)

@@ -14,7 +14,7 @@ from ailb_gen.checks.expected_cabling import ExpectedCable, ExpectedCabling
 from ailb_gen.checks.expected_hosts import ExpectedHost, ExpectedNic, places
 from ailb_gen.checks.expected_switches import LEAF, ExpectedSwitch, management_address
 from ailb_gen.checks.subjects import Subject
-from ailb_gen.network.topology import Record
+from ailb_gen.network.records import Record, Records, Rows
 
 # Keys and, in lists, numbers from 1 that lead to a value of a record.
 Path = tuple[str | int, ...]
@@ -63,6 +63,44 @@ def compare(expected: Iterable[Record], found: Iterable[Record]) -> Iterator[Dif
     for record in there.values():
         message = f"the intent has no such {record.kind}"
         yield _whole(record, record.line, message, is_there=True)
+
+
+def unequal(expected: Records, found: Records) -> tuple[list[Record], list[Record]]:
+    """Return the records by which two files differ: `compare` finds the same in them as in all records."""
+    parts = [_unequal(rows, found.of(rows.kind)) for rows in expected.parts]
+    wanted = {rows.kind for rows in expected.parts}
+    rest = {rows.kind: list(rows) for rows in found.parts if rows.kind not in wanted}
+    rest |= {rows.kind: have for rows, (_, have) in zip(expected.parts, parts, strict=True)}
+    return (
+        [record for want, _ in parts for record in want],
+        [record for rows in found.parts for record in rest[rows.kind]],
+    )
+
+
+def _unequal(expected: Rows, found: Rows) -> tuple[list[Record], list[Record]]:
+    """Leave out what both have, but the record before one that is missing: its line is told."""
+    start = next(
+        (n for n, (row, other) in enumerate(zip(expected.values, found.values, strict=False)) if row != other), None
+    )
+    if start is None:
+        start = min(len(expected.values), len(found.values))
+    want, have = expected.values[start:], found.values[start:]
+    there = {expected.identity(row): row for row in have}
+    both = {expected.identity(row) for row in want if there.get(expected.identity(row)) == row}
+    if len(both) == len(want) == len(have):
+        return [], []
+    odd = [start + number for number, row in enumerate(want) if expected.identity(row) not in both]
+    wanted = sorted({number - before for number in odd for before in (0, 1) if number >= before})
+    told = {expected.identity(expected.values[number]) for number in wanted}
+    rest = [start - 1] if start - 1 in wanted else []
+    rest += [
+        start + n for n, row in enumerate(have) if expected.identity(row) not in both or expected.identity(row) in told
+    ]
+    kept = [expected.record(number) for number in wanted], [found.record(number) for number in rest]
+    left = [found.record(number).key for number in sorted({*range(len(found.values))}.difference(rest))]
+    left += {record.key for records in kept for record in records}
+    # What has a name that is there again is compared as a whole.
+    return kept if len(left) == len({*left}) else (list(expected), list(found))
 
 
 def _whole(record: Record, line: int, message: str, *, is_there: bool) -> Difference:
@@ -128,20 +166,23 @@ def _summary(fields: Mapping[str, object]) -> str:
     return " ".join(str(value) for value in fields.values() if value and not isinstance(value, list))
 
 
-def topology(expected: ExpectedFabric, cabling: ExpectedCabling, hosts: Mapping[str, ExpectedHost]) -> Iterator[Record]:
-    """Iterate over the records that `topology.json` must have."""
-    for key, value in (("fabric", expected.fabric.name), ("pool", str(expected.pool))):
-        yield Record("value", key, {key: value})
-    for color in expected.colors:
-        fields = {"name": color.name, "community": color.value, "backup": color.backup or None}
-        yield Record("color", color.name, fields)
+def topology(expected: ExpectedFabric, cabling: ExpectedCabling, hosts: Mapping[str, ExpectedHost]) -> Records:
+    """Return the records that `topology.json` must have."""
     names = [color.name for color in expected.colors]
-    for switch in expected.switches.values():
-        yield Record("device", switch.name, _switch(switch, names))
-    yield from _servers(expected, cabling, hosts)
-    for a_device, a_port, b_device, b_port, speed, _, link_color, _ in cabling.links:
-        ends = {"leaf": a_device, "leaf_port": a_port, "spine": b_device, "spine_port": b_port}
-        yield Record("link", f"{a_device} {a_port}", {**ends, "color": link_color, "speed": speed})
+    values = {"fabric": expected.fabric.name, "pool": str(expected.pool)}
+    colors = [
+        {"name": color.name, "community": color.value, "backup": color.backup or None} for color in expected.colors
+    ]
+    devices = [*(_switch(switch, names) for switch in expected.switches.values()), *_servers(expected, cabling, hosts)]
+    links = [(*cable[:4], cable.color, cable.speed) for cable in cabling.links]
+    return Records(
+        (
+            Rows("value", [{key: value} for key, value in values.items()]),
+            Rows("color", colors),
+            Rows("device", devices),
+            Rows("link", links),
+        )
+    )
 
 
 def _switch(switch: ExpectedSwitch, colors: Iterable[str]) -> dict[str, object]:
@@ -165,7 +206,9 @@ def _switch(switch: ExpectedSwitch, colors: Iterable[str]) -> dict[str, object]:
     return row
 
 
-def _servers(expected: ExpectedFabric, cabling: ExpectedCabling, hosts: Mapping[str, ExpectedHost]) -> Iterator[Record]:
+def _servers(
+    expected: ExpectedFabric, cabling: ExpectedCabling, hosts: Mapping[str, ExpectedHost]
+) -> Iterator[dict[str, object]]:
     fabric = expected.fabric
     own: dict[str, list[ExpectedCable]] = {}
     for cable in cabling.hosts:
@@ -180,7 +223,7 @@ def _servers(expected: ExpectedFabric, cabling: ExpectedCabling, hosts: Mapping[
             _nic(nic, cable, prefixes[cable.a_device])
             for nic, cable in zip(hosts[place.name].nics, own.get(place.name, ()), strict=False)
         ]
-        yield Record("device", place.name, row)
+        yield row
 
 
 def _nic(nic: ExpectedNic, cable: ExpectedCable, prefixes: Iterable[Prefix]) -> dict[str, Any]:
@@ -192,9 +235,6 @@ def _nic(nic: ExpectedNic, cable: ExpectedCable, prefixes: Iterable[Prefix]) -> 
     return row
 
 
-def cables(cabling: ExpectedCabling) -> Iterator[Record]:
-    """Iterate over the records that `cabling.csv` must have."""
-    for cable in cabling.links:
-        yield Record("cable", f"{cable.a_device} {cable.a_port}", dict(zip(cable._fields, cable, strict=True)))
-    for cable in cabling.hosts:
-        yield Record("cable", f"{cable.b_device} {cable.b_port}", dict(zip(cable._fields, cable, strict=True)))
+def cables(cabling: ExpectedCabling) -> Records:
+    """Return the records that `cabling.csv` must have."""
+    return Records((Rows("cable", (*cabling.links, *cabling.hosts)),))

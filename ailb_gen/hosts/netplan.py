@@ -10,7 +10,7 @@ from ailb_gen.addresses import Prefix, address_value, prefix_value
 from ailb_gen.errors import IntentError
 from ailb_gen.hosts.model import NetplanNic, Rule, ServerRoute, Setting, Value
 from ailb_gen.hosts.text import Folder
-from ailb_gen.yamlio import Path, Source, read_yaml
+from ailb_gen.yamlio import Path, Source
 
 # netplan knows what every key takes, and reads its text; quotes and YAML's own types mean nothing to it.
 # Source: `handle_generic_bool` and `handle_netdef_guint` in netplan's parse.c.
@@ -159,7 +159,7 @@ class _NetplanReader:
 def read_netplan(folder: Folder, file: str, text: str) -> tuple[list[NetplanNic], list[Setting]]:
     """Return the NICs of a netplan file and the other keys below `network`; defects go to the folder."""
     try:
-        source = read_yaml(text, file, typed=False)
+        source = folder.yaml.read(text, file)
     except IntentError as error:
         for problem in error.problems:
             reason = f"{problem.path}: {problem.reason}" if problem.path else problem.reason

@@ -10,6 +10,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from ailb_gen.errors import Place
+from ailb_gen.hosts.alike_yaml import AlikeYaml
 from ailb_gen.hosts.extras import modes, read_extras
 from ailb_gen.hosts.host_file import read_host_file
 from ailb_gen.hosts.model import Host, HostDefect, NetplanNic, Rule, ServerProfile, ServerRoute, Setting
@@ -110,9 +111,9 @@ def _by_priority(nics: dict[str, NetplanNic]) -> tuple[Rule, ...]:
     return tuple(sorted(rules, key=lambda rule: rule.priority if rule.priority is not None else LAST))
 
 
-def read_profile(root: Path, name: str) -> ServerProfile:
+def read_profile(root: Path, name: str, yaml: AlikeYaml | None = None) -> ServerProfile:
     """Read all files of the folder `name` below `root`; their defects are in the profile."""
-    folder = Folder(root, name)
+    folder = Folder(root, name, yaml)
     nics, network = _netplan(folder)
     names, script, qos, host_file = (folder.read(file) for file in (TABLE_NAMES, SCRIPT, QOS, HOST_FILE))
     drop_ins = dict(_drop_ins(folder))
@@ -177,7 +178,8 @@ def read_hosts(
     """
     folders, defects = _folders(root)
     distinct = [folder for folder in dict.fromkeys(folders.values()) if folder not in known]
-    read = partial(read_profile, root)
+    # A chunk of folders in another process has a reader of its own.
+    read = partial(read_profile, root, yaml=AlikeYaml())
     found = map(read, distinct) if executor is None else executor.map(read, distinct, chunksize=CHUNK)
     profiles = {**known, **dict(zip(distinct, found, strict=True))}
     return {name: Host(name, profiles[folder]) for name, folder in folders.items()}, tuple(defects)
@@ -188,7 +190,7 @@ class ReadServers(Mapping[str, Host]):
 
     def __init__(self, root: Path) -> None:
         self._folders, self.defects = _folders(root)
-        self._profile = cache(partial(read_profile, root))
+        self._profile = cache(partial(read_profile, root, yaml=AlikeYaml()))
 
     def __getitem__(self, name: str) -> Host:
         return Host(name, self._profile(self._folders[name]))

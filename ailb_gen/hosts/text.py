@@ -9,6 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from ailb_gen.errors import IntentError, Place
+from ailb_gen.hosts.alike_yaml import AlikeYaml
 from ailb_gen.hosts.model import HostDefect, Setting
 from ailb_gen.layout import HOST_FILE
 from ailb_gen.textio import character_name, odd_characters, read_bytes, text_of, text_problem
@@ -33,12 +34,12 @@ REMARK = re.compile(r"(?:^|[ \t])#|^[ \t]*;")
 
 
 class Folder:
-    """The files of one server; collects their defects instead of raising."""
+    """The files of one server; collects their defects instead of raising. `yaml` reads those of several servers."""
 
-    __slots__ = ("defects", "files", "name", "root")
+    __slots__ = ("defects", "files", "name", "root", "yaml")
 
-    def __init__(self, root: Path, name: str) -> None:
-        self.root, self.name = root, name
+    def __init__(self, root: Path, name: str, yaml: AlikeYaml | None = None) -> None:
+        self.root, self.name, self.yaml = root, name, yaml or AlikeYaml()
         self.files: set[str] = set()
         self.defects: list[HostDefect] = []
 

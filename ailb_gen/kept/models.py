@@ -8,6 +8,7 @@ from __future__ import annotations
 import copyreg
 import io
 import pickle
+from array import array
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
@@ -23,6 +24,7 @@ import ailb_gen.network.fabric
 import ailb_gen.network.filters
 import ailb_gen.network.model
 import ailb_gen.network.policy
+import ailb_gen.network.records
 import ailb_gen.network.topology
 from ailb_gen.checks.before import FabricFacts
 from ailb_gen.hosts.model import ServerProfile
@@ -43,6 +45,7 @@ MODULES = (
     ailb_gen.network.filters,
     ailb_gen.network.model,
     ailb_gen.network.policy,
+    ailb_gen.network.records,
     ailb_gen.network.topology,
 )
 
@@ -87,7 +90,7 @@ class KeptTables(Mapping[str, Topology]):
 
 def _classes() -> dict[tuple[str, str], type[Any]]:
     found: dict[tuple[str, str], type[Any]] = {
-        (kind.__module__, kind.__name__): kind for kind in (Models, FabricFacts, CableLists)
+        (kind.__module__, kind.__name__): kind for kind in (Models, FabricFacts, CableLists, array)
     }
     for module in MODULES:
         for name, kind in vars(module).items():
@@ -113,7 +116,11 @@ def _made_of(kind: type[Any]) -> Callable[[Any], tuple[type[Any], tuple[Any, ...
 class _Writer(pickle.Pickler):
     """Writes models by the fields of their classes."""
 
-    dispatch_table = copyreg.dispatch_table | {kind: _made_of(kind) for kind in CLASSES.values() if is_dataclass(kind)}
+    dispatch_table = (
+        copyreg.dispatch_table
+        | {kind: _made_of(kind) for kind in CLASSES.values() if is_dataclass(kind)}
+        | {array: lambda one: (array, (one.typecode, one.tobytes()))}
+    )
 
 
 class _Reader(pickle.Unpickler):

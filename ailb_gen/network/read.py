@@ -22,8 +22,9 @@ from ailb_gen.layout import CABLING, SUFFIXES, SWITCHES, TOPOLOGY, is_left_over
 from ailb_gen.network.fabric import Defect, Network
 from ailb_gen.network.links import cables
 from ailb_gen.network.model import Switch
+from ailb_gen.network.records import NO_RECORDS, Records
 from ailb_gen.network.switch import applied_groups, switch
-from ailb_gen.network.topology import Record, Topology, read_cabling, read_topology
+from ailb_gen.network.topology import Topology, read_cabling, read_topology
 from ailb_gen.paths import absent
 from ailb_gen.textio import MAX_TABLE_BYTES, read_text
 
@@ -48,13 +49,13 @@ class CableLists:
     merged: Topology | None = None
 
 
-class Records(Mapping[str, tuple[Record, ...]]):
+class RecordsByFile(Mapping[str, Records]):
     """The entries of lists of cables by file; they are looked up when they are needed."""
 
     def __init__(self, lists: CableLists) -> None:
         self._tables = lists.tables
 
-    def __getitem__(self, file: str) -> tuple[Record, ...]:
+    def __getitem__(self, file: str) -> Records:
         return self._tables[file].records
 
     def __iter__(self) -> Iterator[str]:
@@ -73,9 +74,9 @@ class Reading(Generic[T]):
     inspected: dict[str, T]
 
     @property
-    def records(self) -> Mapping[str, tuple[Record, ...]]:
+    def records(self) -> Mapping[str, Records]:
         """The entries of topology and cabling by file."""
-        return Records(self.lists)
+        return RecordsByFile(self.lists)
 
 
 def network_of(root: Path) -> Network:
@@ -125,7 +126,7 @@ def read_network(
     }
     merged = lists.merged
     if merged is None:
-        merged = replace(cables(switches, roles, lists.tables[TOPOLOGY], lists.tables[CABLING]), records=())
+        merged = replace(cables(switches, roles, lists.tables[TOPOLOGY], lists.tables[CABLING]), records=NO_RECORDS)
         if has_all_cables(lists.tables.values()):
             lists = replace(lists, merged=merged)
     whole = replace(merged, roles=roles, defects=(*lists.defects, *merged.defects))

@@ -5,29 +5,21 @@ from __future__ import annotations
 import csv
 import json
 import re
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from io import StringIO
-from typing import Any, NamedTuple
+from functools import cache
+from operator import itemgetter
+from typing import Any
 
 from ailb_gen.errors import Place
 from ailb_gen.layout import CABLING, TOPOLOGY
 from ailb_gen.network.fabric import Cable, Defect, End
+from ailb_gen.network.json_lines import OtherLayoutError, WrittenEntries
 from ailb_gen.network.model import read_speed
+from ailb_gen.network.records import COLUMNS, LINK, NO_RECORDS, Record, Records, Row, Rows
 from ailb_gen.textio import parse_json
 from ailb_gen.wording import counted
-
-
-class Record(NamedTuple):
-    """One entry of a file: a device, a color, a link, a cable, or a value that stands alone.
-
-    `kind` says which of these it is, `key` which one of its kind, `fields` what it says of it, as written.
-    """
-
-    kind: str
-    key: str
-    fields: Mapping[str, object]
-    line: int = 1
 
 
 def values(data: Mapping[str, object], lines: Sequence[str]) -> Iterator[Record]:
@@ -51,8 +43,9 @@ def entry_lines(data: Mapping[str, object], lines: Sequence[str]) -> dict[str, S
 
 
 KINDS = ("fabric", "host")
+# The lists of the topology.
+LISTS = ("devices", "links", "colors")
 RAIL = re.compile(r"[0-9]{1,3}")
-COLUMNS = ("a_device", "a_port", "b_device", "b_port", "speed", "kind", "color", "rail")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +58,7 @@ class Topology:
     roles: Mapping[str, str] = field(default_factory=dict)
     links: tuple[Cable, ...] = ()
     attachments: tuple[Cable, ...] = ()
-    records: tuple[Record, ...] = ()
+    records: Records = NO_RECORDS
     defects: tuple[Defect, ...] = ()
     rails: Mapping[str, int] = field(default_factory=dict)
 
@@ -77,6 +70,15 @@ class Topology:
 
 def read_topology(text: str) -> Topology:
     """Read `topology.json`. What is not of the expected shape becomes a defect."""
+    try:
+        # Entry by entry as it is written: the document as a whole takes ten times as much memory.
+        return _topology(WrittenEntries(text, LISTS))
+    except (OtherLayoutError, KeyError, TypeError, ValueError, AttributeError):
+        return whole_topology(text)
+
+
+def whole_topology(text: str) -> Topology:
+    """Read a topology of any layout, or find what is wrong with it."""
     try:
         data = parse_json(text)
     except (ValueError, RecursionError) as error:
@@ -95,14 +97,14 @@ def read_topology(text: str) -> Topology:
 
 
 class _Entries:
-    """The lists of the document; `line` is that of the entry being read, to name it when it cannot be used."""
+    """The lists of a document; `line` is that of the entry being read, to name it when it cannot be used."""
 
     __slots__ = ("data", "line", "starts", "values")
 
     def __init__(self, data: dict[str, Any], lines: Sequence[str]) -> None:
         self.data, self.line = data, 1
         self.starts = entry_lines(data, lines)
-        self.values = tuple(values(data, lines))
+        self.values = [(record.fields, record.line) for record in values(data, lines)]
 
     def of(self, key: str) -> Iterator[Any]:
         """Iterate over the entries of a list. Raises TypeError when it is none."""
@@ -128,12 +130,12 @@ def _whole(entry: Mapping[str, object]) -> Mapping[str, object]:
     return entry
 
 
-def _topology(entries: _Entries) -> Topology:
-    records, roles, rails = list(entries.values), {}, {}
-    attachments, links = [], []
+def _topology(entries: _Entries | WrittenEntries) -> Topology:
+    devices, links, colors = _Collected("device"), _Collected("link"), _Collected("color")
+    roles, rails, attachments, cables, speed_of = {}, {}, [], [], cache(read_speed)
     for entry in entries.of("devices"):
         name, role = _text(entry["name"]), _text(entry["role"])
-        records.append(Record("device", name, _whole(entry), entries.line))
+        devices.add(_whole(entry), entries.line)
         roles[name] = role
         if isinstance(rail := entry.get("rail"), int):
             rails[name] = rail
@@ -143,50 +145,75 @@ def _topology(entries: _Entries) -> Topology:
     for entry in entries.of("links"):
         leaf = End(_text(entry["leaf"]), _text(entry["leaf_port"]))
         spine = End(_text(entry["spine"]), _text(entry["spine_port"]))
-        links.append(Cable(leaf, spine, _text(entry["color"]), read_speed(_text(entry["speed"])), entries.line))
-        records.append(Record("link", f"{leaf.device} {leaf.port}", entry, entries.line))
-    records += [Record("color", _text(entry["name"]), entry, entries.line) for entry in entries.of("colors")]
-    return Topology(roles, tuple(links), tuple(attachments), tuple(records), rails=rails)
+        cables.append(Cable(leaf, spine, _text(entry["color"]), speed_of(_text(entry["speed"])), entries.line))
+        links.add(tuple(entry.values()) if tuple(entry) == LINK else entry, entries.line)
+    for entry in entries.of("colors"):
+        _text(entry["name"])
+        colors.add(entry, entries.line)
+    alone = _Collected("value")
+    for fields, line in entries.values:
+        alone.add(fields, line)
+    records = Records(tuple(part.rows for part in (alone, devices, links, colors)))
+    return Topology(roles, tuple(cables), tuple(attachments), records, rails=rails)
+
+
+class _Collected:
+    """The entries of a kind that were read so far; their lines take four bytes each."""
+
+    __slots__ = ("kind", "lines", "values")
+
+    def __init__(self, kind: str) -> None:
+        self.kind, self.lines = kind, array("I")
+        self.values: list[Row] = []
+
+    def add(self, row: Row, line: int) -> None:
+        """Add an entry."""
+        self.values.append(row)
+        self.lines.append(line)
+
+    @property
+    def rows(self) -> Rows:
+        """What was collected."""
+        return Rows(self.kind, self.values, self.lines)
 
 
 def read_cabling(text: str) -> Topology:
-    """Read `cabling.csv`: one cable per line, written from either end; what is returned has the leaf first.
-
-    Records of cables are known by what has one cable only by its nature: a leaf's port towards a spine, else the NIC.
-    """
+    """Read `cabling.csv`: one cable per line, written from either end; what is returned has the leaf first."""
     links: list[Cable] = []
     attachments: list[Cable] = []
-    records: list[Record] = []
+    records, speed_of = _Collected("cable"), cache(read_speed)
     defects: list[Defect] = []
     rails: dict[str, int] = {}
-    for line, row in _leaf_first(list(_rows(text, defects))):
-        cable = Cable(End(row[0], row[1]), End(row[2], row[3]), row[6], read_speed(row[4]), line)
-        fields = dict(zip(COLUMNS, row, strict=True))
+    for line, row in _leaf_first(text, defects):
+        cable = Cable(End(row[0], row[1]), End(row[2], row[3]), row[6], speed_of(row[4]), line)
         if row[5] == "fabric":
             links.append(cable)
-            records.append(Record("cable", f"{row[0]} {row[1]}", fields, line))
         elif row[5] == "host":
             attachments.append(cable)
-            records.append(Record("cable", f"{row[2]} {row[3]}", fields, line))
             if RAIL.fullmatch(row[7]):
                 rails.setdefault(row[0], int(row[7]))
         else:
             message = f"{row[5]!r} is not a kind of cable; it must be fabric or host"
             defects.append(Defect("unreadable", CABLING, message, Place(CABLING, line)))
-    return Topology({}, tuple(links), tuple(attachments), tuple(records), tuple(defects), rails)
+            continue
+        records.add(row, line)
+    return Topology({}, tuple(links), tuple(attachments), Records((records.rows,)), tuple(defects), rails)
 
 
-def _leaf_first(rows: list[tuple[int, list[str]]]) -> Iterator[tuple[int, list[str]]]:
+def _leaf_first(text: str, defects: list[Defect]) -> Iterator[tuple[int, tuple[str, ...]]]:
     """Turn the rows that are written from the end of a spine or of a server: leaves alone have cables of both kinds."""
-    ends = {kind: {name for _, row in rows if row[5] == kind for name in (row[0], row[2])} for kind in KINDS}
-    leaves = set.intersection(*ends.values())
-    for line, row in rows:
+    lines = array("I")
+    rows = list(_rows(text, lines, defects))
+    named = {*map(itemgetter(0, 5), rows), *map(itemgetter(2, 5), rows)}
+    leaves = set.intersection(*({name for name, own in named if own == kind} for kind in KINDS))
+    for line, row in zip(lines, rows, strict=True):
         turned = row[5] in KINDS and row[0] not in leaves and row[2] in leaves
-        yield line, [*row[2:4], *row[:2], *row[4:]] if turned else row
+        yield line, (*row[2:4], *row[:2], *row[4:]) if turned else row
 
 
-def _rows(text: str, defects: list[Defect]) -> Iterator[tuple[int, list[str]]]:
-    reader = csv.reader(StringIO(text), strict=True)
+def _rows(text: str, lines: array[int], defects: list[Defect]) -> Iterator[tuple[str, ...]]:
+    """Iterate over the rows, and add the line of each to `lines`."""
+    reader = csv.reader(_lines(text), strict=True)
     # A quote that is not closed takes the lines behind it, too.
     last = 0
     # Names, speeds and colors recur in thousands of rows.
@@ -201,9 +228,20 @@ def _rows(text: str, defects: list[Defect]) -> Iterator[tuple[int, list[str]]]:
         for row in reader:
             last = reader.line_num
             if len(row) == len(COLUMNS):
-                yield last, [known(cell, cell) for cell in row]
+                lines.append(last)
+                yield tuple(map(known, row, row))
             elif row:
                 message = f"{counted(len(row), 'cell')} instead of {len(COLUMNS)}"
                 defects.append(Defect("unreadable", CABLING, message, Place(CABLING, reader.line_num)))
     except csv.Error as error:
         defects.append(Defect("unreadable", CABLING, f"not CSV: {error}", Place(CABLING, last + 1)))
+
+
+def _lines(text: str) -> Iterator[str]:
+    """Iterate over the lines of a text with their ends: a StringIO would hold four bytes of each character."""
+    start = 0
+    while end := text.find("\n", start) + 1:
+        yield text[start:end]
+        start = end
+    if start < len(text):
+        yield text[start:]

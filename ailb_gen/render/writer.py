@@ -120,16 +120,33 @@ def _make_folder(folder: str, made: set[str]) -> None:
         made.add(folder)
 
 
+def _link(target: bytes, name: str, made: dict[bytes, str]) -> None:
+    """Make a symbolic link; one to a target that had one is another name of that one, which costs no new inode.
+
+    Nobody can edit a link in place, so what happens to one name leaves the others alone.
+    """
+    if target in made:
+        try:
+            os.link(made[target], name, follow_symlinks=False)
+        except OSError as error:
+            if error.errno not in NO_LINK:
+                raise
+        else:
+            return
+    os.symlink(os.fsdecode(target), name)
+    made[target] = name
+
+
 def _write_files(stage: Path, tree: Tree, paths: list[str]) -> None:
     """Write the files; plain system calls, because a large fabric has tens of thousands of them."""
-    made = {str(stage)}
+    made, links = {str(stage)}, dict[bytes, str]()
     for path in paths:
         name = f"{stage}/{path}"
         _make_folder(name.rpartition("/")[0], made)
         artifact = tree[path]
         if artifact.mode == LINK:
             try:
-                os.symlink(os.fsdecode(artifact.content), name)
+                _link(artifact.content, name, links)
             except FileExistsError as error:
                 reason = "the directory would become a link, but has files that ailb-gen did not write; move them away"
                 raise OutputError(f"{path}: {reason}") from error

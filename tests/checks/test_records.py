@@ -15,7 +15,8 @@ from ailb_gen.checks.expected_hosts import expected_hosts
 from ailb_gen.checks.records import Difference, compare
 from ailb_gen.intent.load import Intent, load
 from ailb_gen.layout import CABLING, TOPOLOGY
-from ailb_gen.network.topology import Record, entry_lines, read_cabling, read_topology, values
+from ailb_gen.network.records import Record, Records
+from ailb_gen.network.topology import entry_lines, read_cabling, read_topology, values
 from ailb_gen.textio import parse_json
 from tests.checks.trees import GOLDEN
 from tests.conftest import EXAMPLES
@@ -139,16 +140,16 @@ def test_lines_of_values_and_entries() -> None:
 
 def found_in(root: Path) -> dict[str, tuple[Record, ...]]:
     return {
-        TOPOLOGY: read_topology((root / TOPOLOGY).read_text()).records,
-        CABLING: read_cabling((root / CABLING).read_text()).records,
+        TOPOLOGY: tuple(read_topology((root / TOPOLOGY).read_text()).records),
+        CABLING: tuple(read_cabling((root / CABLING).read_text()).records),
     }
 
 
-def expected_records(intent: Intent) -> dict[str, list[Record]]:
+def expected_records(intent: Intent) -> dict[str, Records]:
     intended = expected_fabric(intent.fabric)
     cables = expected_cabling(intended)
     topology = records.topology(intended, cables, expected_hosts(intent.fabric))
-    return {TOPOLOGY: list(topology), CABLING: list(records.cables(cables))}
+    return {TOPOLOGY: topology, CABLING: records.cables(cables)}
 
 
 def leaves(value: object, path: tuple[object, ...] = ()) -> list[tuple[object, ...]]:
@@ -177,3 +178,51 @@ def test_every_value_of_both_files_counts() -> None:
                 assert (found.kind, found.key, found.line, found.found) == (*record[:2], record.line, "other")
                 count += 1
     assert count > 500
+
+
+EXPECTED, TEXTS = (
+    expected_records(load(EXAMPLES / "brownfield/fabric.yaml")),
+    {file: (GOLDEN / "brownfield" / file).read_text() for file in (TOPOLOGY, CABLING)},
+)
+READERS = {TOPOLOGY: read_topology, CABLING: read_cabling}
+
+
+def edited(text: str, edits: list[tuple[str, int, int]]) -> str:
+    lines = text.split("\n")
+    for edit, number, other in edits:
+        one, two = number % len(lines), other % len(lines)
+        if edit == "delete":
+            del lines[one]
+        elif edit == "repeat":
+            lines.insert(two, lines[one])
+        elif edit == "swap":
+            lines[one], lines[two] = lines[two], lines[one]
+        elif edit == "turn":
+            lines[one] = ", ".join(reversed(lines[one].strip(" {},").split(", "))).join(("  {", "},"))
+        else:
+            lines[one] = lines[one].replace(str(other % 10), str(number % 10))
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("file", [TOPOLOGY, CABLING])
+@given(
+    edits=st.lists(
+        st.tuples(
+            st.sampled_from(["delete", "repeat", "swap", "turn", "number"]),
+            st.integers(0, 1000),
+            st.integers(0, 1000),
+        ),
+        max_size=4,
+    )
+)
+def test_what_is_the_same_can_be_left_out(file: str, edits: list[tuple[str, int, int]]) -> None:
+    found, whole = READERS[file](edited(TEXTS[file], edits)).records, EXPECTED[file]
+    assert list(compare(*records.unequal(whole, found))) == list(compare(whole, found))
+
+
+@pytest.mark.parametrize("file", [TOPOLOGY, CABLING])
+def test_little_is_compared_where_little_differs(file: str) -> None:
+    lines = TEXTS[file].split("\n")
+    del lines[-6]
+    expected, found = records.unequal(EXPECTED[file], READERS[file]("\n".join(lines)).records)
+    assert (len(expected), len(found)) == (2, 1)

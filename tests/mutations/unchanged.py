@@ -12,6 +12,7 @@ from unittest.mock import patch
 
 import ailb_gen.hosts.read
 import ailb_gen.network.read
+from ailb_gen.hosts.alike_yaml import AlikeYaml
 from ailb_gen.hosts.model import ServerProfile
 from ailb_gen.junos.alike import AlikeReader
 
@@ -37,11 +38,11 @@ def _switch(golden: Path, root: Path, file: str, inspect: Callable[..., object],
     return read_switch(root, file, inspect, READER)
 
 
-def _profile(golden: Path, root: Path, name: str) -> ServerProfile:
+def _profile(golden: Path, root: Path, name: str, yaml: AlikeYaml) -> ServerProfile:
     here, there = _entries(root / name), _golden_entries(golden / name)
     if here == there and all(_is_unchanged(golden / name / entry, root / name / entry) for entry in here):
         return _golden_profile(golden, name)
-    return _read_profile(root, name)
+    return _read_profile(root, name, yaml)
 
 
 def _is_unchanged(old: Path, new: Path) -> bool:

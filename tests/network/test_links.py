@@ -185,7 +185,7 @@ def test_what_the_table_says() -> None:
         ("cable", "stripe1-leaf1 et-0/0/0", 2),
         ("cable", "h1 gpu0_eth", 3),
     ]
-    assert found.records[1].fields == {
+    assert [*found.records][1].fields == {
         "a_device": "stripe1-leaf1", "a_port": "et-0/0/16", "b_device": "h1", "b_port": "gpu0_eth",
         "speed": "400g", "kind": "host", "color": "", "rail": "0",
     }  # fmt: skip

@@ -104,7 +104,7 @@ def test_without_lists_of_cables_everything_is_read(tmp_path: Path) -> None:
 def test_the_files_of_a_server_are_read_when_it_is_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
 
-    def note(root: Path, name: str) -> object:
+    def note(root: Path, name: str, yaml: object) -> object:
         asked.append(name)
         return object()
 

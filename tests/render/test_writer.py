@@ -347,6 +347,33 @@ def test_file_systems_without_exchange_or_hard_links(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
 
 
+@pytest.mark.parametrize("number", [1, 31])
+def test_links_to_one_profile_are_one_where_the_file_system_allows(
+    out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    links = [path for path in (out / "servers").iterdir() if path.is_symlink()]
+    assert 0 < len({path.lstat().st_ino for path in links}) == len({path.readlink() for path in links}) < len(links)
+
+    def no_link(*args: object, **options: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "link", no_link)
+    generate(small(), tmp_path / "other")
+    others = [path for path in (tmp_path / "other" / "servers").iterdir() if path.is_symlink()]
+    assert len({path.lstat().st_ino for path in others}) == len(others) == len(links)
+    assert snapshot(out) == snapshot(tmp_path / "other")
+
+
+def test_a_link_that_cannot_be_made_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*args: object, **options: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "link", full)
+    with pytest.raises(OutputError, match="No space left on device"):
+        generate(small(), tmp_path / "out")
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_run_killed_between_the_two_renames_is_recovered(out: Path, tmp_path: Path) -> None:
     before = snapshot(out)
     out.rename(tmp_path / ".out.ailb-old")

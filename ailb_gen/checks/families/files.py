@@ -16,7 +16,7 @@ from ailb_gen.junos.grammar import TOP
 from ailb_gen.layout import CABLING, TOPOLOGY, switch_file
 from ailb_gen.network.fabric import End, Network
 from ailb_gen.network.model import Switch, Unmodeled
-from ailb_gen.network.topology import COLUMNS, Record
+from ailb_gen.network.records import COLUMNS, Record
 
 ENDS = COLUMNS[:4]
 # A record of these kinds is about a device, or a port of one; others are about the file.
@@ -132,21 +132,23 @@ def _check_cables(context: Context, findings: Findings) -> None:
 
 def _check_topology(context: Context, findings: Findings) -> None:
     if _is_listed(context, TOPOLOGY):
-        expected = records.topology(context.expected, context.cabling, context.hosts)
         found = context.records[TOPOLOGY]
         findings.look(TOPOLOGY_AGREES, len(found))
-        compare_records(TOPOLOGY_AGREES, TOPOLOGY, expected, found, findings, context.other_fabric)
+        rest = records.unequal(records.topology(context.expected, context.cabling, context.hosts), found)
+        compare_records(TOPOLOGY_AGREES, TOPOLOGY, *rest, findings, context.other_fabric)
 
 
 def _check_cabling(context: Context, findings: Findings) -> None:
-    expected, found, file = records.cables(context.cabling), context.records.get(CABLING, ()), CABLING
-    if not _is_listed(context, CABLING):
-        if _is_listed(context, TOPOLOGY):
-            return
-        expected = (record._replace(fields={key: record.fields[key] for key in ENDS}) for record in expected)
-        found, file = _described(context.network), ""
-    findings.look(CABLING_AS_ASKED, len(found))
-    compare_records(CABLING_AS_ASKED, file, expected, found, findings)
+    expected = records.cables(context.cabling)
+    if _is_listed(context, CABLING):
+        listed = context.records[CABLING]
+        findings.look(CABLING_AS_ASKED, len(listed))
+        compare_records(CABLING_AS_ASKED, CABLING, *records.unequal(expected, listed), findings)
+    elif not _is_listed(context, TOPOLOGY):
+        ends = (record._replace(fields={key: record.fields[key] for key in ENDS}) for record in expected)
+        described = _described(context.network)
+        findings.look(CABLING_AS_ASKED, len(described))
+        compare_records(CABLING_AS_ASKED, "", ends, described, findings)
 
 
 def _is_listed(context: Context, file: str) -> bool:

@@ -29,7 +29,8 @@ from ailb_gen.layout import (
 )
 from ailb_gen.manifest import Manifest, found_entry, parse
 from ailb_gen.network.fabric import Network
-from ailb_gen.network.topology import Record, values
+from ailb_gen.network.records import Record
+from ailb_gen.network.topology import values
 from ailb_gen.textio import read_text
 from ailb_gen.version import NAME_AND_VERSION
 
