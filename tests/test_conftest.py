@@ -2,6 +2,7 @@
 
 import re
 import sys
+import tomllib
 from collections import defaultdict
 from pathlib import Path
 from types import FrameType, SimpleNamespace
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests import conftest
-from tests.conftest import LONGEST, ROOT, SERVICES, ByService, need_shared, need_tool
+from tests.conftest import LONGEST, ROOT, SERVICES, UNMEASURED, ByService, is_untraced, need_shared, need_tool
 
 
 def test_shared_data_is_required_only_by_who_says_where_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,3 +82,15 @@ def test_coverage_measures_the_first_cases_of_a_test(monkeypatch: pytest.MonkeyP
         sys.settrace(before)
     assert seen == [trace, None]
     assert spent["tests/test_one.py::test_one"] > 2
+
+
+def test_folders_whose_programs_coverage_leaves_out_run_unmeasured() -> None:
+    omitted = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["coverage"]["run"]["omit"]
+    assert {f"ailb_gen/{folder}*" for folder in UNMEASURED} <= set(omitted)
+    assert [folder for folder in UNMEASURED if not (ROOT / "tests" / folder).is_dir()] == []
+    rows = {"tests/ailb_host/test_ping.py::test_one": True, "tests/test_ailb_host.py::test_one": False}
+    for nodeid, expected in rows.items():
+        item: Any = SimpleNamespace(nodeid=nodeid, get_closest_marker=lambda name: None)
+        assert is_untraced(item) is expected
+    marked: Any = SimpleNamespace(nodeid="tests/test_one.py::test_one", get_closest_marker=lambda name: name)
+    assert is_untraced(marked)

@@ -40,7 +40,8 @@ def isolated(function: Callable[..., T], *arguments: Any, tools: tuple[str, ...]
     process = _forking()
     assert process.stdin is not None
     assert process.stdout is not None
-    measuring = Coverage.current()
+    # A test that runs unmeasured does so there, too.
+    measuring = Coverage.current() if sys.gettrace() is not None else None
     environment = {**os.environ, DATA_FILE: measuring.config.data_file if measuring is not None else ""}
     hanging = Timer(SECONDS, process.kill)
     hanging.start()

@@ -115,6 +115,7 @@ def server(tree: Path, tmp_path: Path) -> Callable[[str], Server]:
 PROGRAMS_OF = (("mawk", "dash"), ("gawk", "bash", "--posix"), ("busybox", "busybox", "sh"))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("vendor", ["nvidia", "thor2", "amd"])
 @pytest.mark.parametrize(
     "programs", [programs for programs in PROGRAMS_OF if all(map(shutil.which, programs[:2]))], ids=" ".join

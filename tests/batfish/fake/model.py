@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from tests.batfish.fake.text import GROUP, TERM, Line, PlainError, check_statement, curly_lines, match, set_lines
+from tests.batfish.fake.text import (
+    GROUP,
+    TERM,
+    Line,
+    PlainError,
+    check_statement,
+    curly_lines,
+    is_kept,
+    match,
+    set_lines,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -127,6 +137,8 @@ def is_set(text: str) -> bool:
     return next(lines, "").startswith("set ")
 
 
+# The snapshots of a run, and of tests, share most of their files.
+@lru_cache(maxsize=512)
 def shadow_device(text: str, file: str) -> Device:
     """Read a file of an IPv4 shadow. Raises PlainError."""
     try:
@@ -177,16 +189,24 @@ class _Builder:
         )
 
     @cached_property
-    def by_length(self) -> dict[int, list[tuple[str, ...]]]:
-        lines: dict[int, list[tuple[str, ...]]] = {}
-        for line in self.lines:
-            lines.setdefault(len(line.words), []).append(line.words)
-        return lines
+    def _by_word(self) -> dict[tuple[int, int], dict[str, list[tuple[str, ...]]]]:
+        return {}
+
+    def by_word(self, length: int, at: int) -> dict[str, list[tuple[str, ...]]]:
+        """Return the lines of so many words by the word at a place."""
+        if (length, at) not in self._by_word:
+            lines: dict[str, list[tuple[str, ...]]] = {}
+            for line in self.lines:
+                if len(line.words) == length:
+                    lines.setdefault(line.words[at], []).append(line.words)
+            self._by_word[length, at] = lines
+        return self._by_word[length, at]
 
     def all(self, pattern: str, *first: str) -> list[tuple[str, ...]]:
         """Return the words that the lines of a pattern keep, where the first of them are these."""
         words = pattern.split()
-        lines = self.by_length.get(len(words), ())
+        at = [place for place, word in enumerate(words) if is_kept(word)][len(first) - 1] if first else 0
+        lines = self.by_word(len(words), at).get(first[-1] if first else words[0], ())
         kept = (values for line in lines if (values := match(words, line)) is not None)
         return [values[len(first) :] for values in kept if values[: len(first)] == first]
 

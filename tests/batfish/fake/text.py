@@ -107,10 +107,15 @@ def match(pattern: Sequence[str], words: Sequence[str]) -> tuple[str, ...] | Non
     """Return the words that a pattern keeps; None if it is another statement."""
     if len(pattern) != len(words):
         return None
-    pairs = list(zip(pattern, words, strict=True))
-    if not all(_fits(known, word) for known, word in pairs):
-        return None
-    return tuple(word for known, word in pairs if known in KEPT or "|" in known)
+    for known, word in zip(pattern, words, strict=True):
+        if known != word and not _fits(known, word):
+            return None
+    return tuple(word for known, word in zip(pattern, words, strict=True) if is_kept(known))
+
+
+def is_kept(known: str) -> bool:
+    """Say whether a word of a pattern stands for others, which are kept."""
+    return known in KEPT or "|" in known
 
 
 def _fits(known: str, word: str) -> bool:

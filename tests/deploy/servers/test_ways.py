@@ -648,7 +648,7 @@ def test_a_right_server(patient: Patient) -> None:
     assert {program: patient.says(program) for program in PROGRAMS} == {program: [] for program in PROGRAMS}
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", WAYS)
 def test_a_way_is_told_in_one_line(patient: Patient, name: str) -> None:
     way = WAYS[name]
