@@ -106,6 +106,16 @@ SERVICES = {
     for module in modules
 }
 
+# Modules whose tests share no set-up, and which one worker would have for minutes.
+APART = tuple(
+    f"tests/{name}.py"
+    for name in (
+        *("browser/test_paths", "deploy/test_resource_limits_cost", "docs/test_walkthroughs", "kept/test_proof"),
+        *("lab/check/test_live", "mutations/test_edits", "mutations/test_first_cause", "sim/engine/test_run_published"),
+        *("test_docs",),
+    )
+)
+
 # Of the cases of a test, coverage measures those that begin within this many seconds of processor time: others reach
 # few lines that these do not reach, and measuring doubles the time that they take.
 MEASURED_S = float(os.environ.get("AILB_MEASURED_S", "1"))
@@ -113,11 +123,14 @@ measured_s: dict[str, float] = defaultdict(float)
 
 
 class ByService(LoadScopeScheduling):
-    """One worker runs all modules that use a service: of several all but one would wait, and have nothing to do."""
+    """One worker runs all modules that use a service: of several all but one would wait, and have nothing to do.
+
+    Others run by module or class, those of APART by test.
+    """
 
     def _split_scope(self, nodeid: str) -> str:
         scope = super()._split_scope(nodeid)
-        return SERVICES.get(scope, scope)
+        return nodeid if nodeid.startswith(APART) else SERVICES.get(scope, scope)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByService | None:
