@@ -26,7 +26,7 @@ from tests.conftest import EXAMPLES, need_shared
 from tests.mutations.catalogue import KINDS
 from tests.mutations.kind import changes_of, chosen
 from tests.mutations.score import GOLDEN, golden
-from tests.mutations.tree import Changes, copy_with, write_changes
+from tests.mutations.tree import Changes, write_changes
 
 EXAMPLE = "lab"
 FABRIC = EXAMPLES / EXAMPLE / "fabric.yaml"
@@ -44,10 +44,16 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "home"
 
 
+def copied(changes: Changes, place: Path) -> Path:
+    """Copy the golden tree with changes, not by links: when others link to a file its time of change is another."""
+    shutil.copytree(GOLDEN / EXAMPLE, place, symlinks=True)
+    write_changes(changes, place)
+    return place
+
+
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    copy_with(GOLDEN / EXAMPLE, {}, tmp_path / "root")
-    return tmp_path / "root"
+    return copied({}, tmp_path / "root")
 
 
 @pytest.fixture
@@ -61,7 +67,7 @@ def proved(root: Path, warnings: list[str], **options: object) -> CheckReport:
 
 
 def edit(root: Path, content: bytes) -> None:
-    """Replace a file, which is a hard link to the golden one."""
+    """Replace a file."""
     changes: Changes = {LEAF: content}
     write_changes(changes, root)
 
@@ -97,7 +103,7 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("record")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(place))
-        assert proved(GOLDEN / EXAMPLE, []).passed
+        assert proved(copied({}, place / "tree"), []).passed
     assert len(records(place)) == 1
     return place
 
@@ -117,9 +123,8 @@ def test_a_damaged_tree_beside_the_record_of_the_undamaged(
     monkeypatch.setattr("ailb_gen.kept.proof.program_digest", lambda: digest)
     row = next(row for row in ROWS if row.name == name)
     changes: Changes = changes_of(row, golden(EXAMPLE), chosen(row, golden(EXAMPLE), EXAMPLE, 1))
-    shutil.copytree(record, home, dirs_exist_ok=True)
-    damaged = tmp_path / "damaged"
-    copy_with(GOLDEN / EXAMPLE, changes, damaged)
+    shutil.copytree(record / "ailb-gen", home / "ailb-gen")
+    damaged = copied(changes, tmp_path / "damaged")
     first, second = proved(damaged, warnings), proved(damaged, warnings)
     assert (first.proved, warnings) == ("", [])
     assert texts(second) == texts(first)
