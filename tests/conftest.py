@@ -59,27 +59,27 @@ servers: 2
 # makes, as browser/test_report.py, come when it is made.
 LONGEST = (
     "browser/test_paths.py",
-    "sot/test_netbox.py",
-    "lab/check/test_live.py",
-    "deploy/test_resource_limits_cost.py",
-    "deploy/test_deployment_kill.py",
-    "test_docs.py",
-    "sot/test_nautobot.py",
     "docs/test_newcomer.py",
-    "sim/engine/test_run_published.py",
+    "sot/test_netbox.py",
+    "deploy/test_resource_limits_cost.py",
     "mutations/test_score.py",
+    "test_docs.py",
+    "mutations/test_causes.py",
+    "deploy/servers/test_script_crashes.py",
+    "sot/test_nautobot.py",
+    "deploy/test_deployment_kill.py",
+    "mutations/test_alone.py",
+    "lab/check/test_live.py",
+    "sim/engine/test_run_published.py",
     "browser/test_report.py",
     "browser/test_push.py",
     "deploy/test_deployment_faults.py",
-    "deploy/servers/test_script_crashes.py",
     "cli/test_demo.py",
     "cli/test_terminal.py",
     "deploy/servers/test_script_trees.py",
     "lab/test_deploy.py",
     "batfish/test_run.py",
     "lab/bird/test_random_fabrics.py",
-    "mutations/test_alone.py",
-    "mutations/test_causes.py",
     "docs/test_walkthroughs.py",
     "browser/test_verbs.py",
     "routing/test_solve.py",
@@ -109,6 +109,16 @@ SERVICES = {
 # Folders of tests that run unmeasured: what they test coverage leaves out (`omit` in pyproject.toml).
 UNMEASURED = ("ailb_host/",)
 
+# Modules whose tests share no set-up that takes long, and which one worker would have for minutes.
+APART = tuple(
+    f"tests/{name}.py"
+    for name in (
+        *("browser/test_paths", "deploy/servers/test_script_crashes", "deploy/test_deployment_faults"),
+        *("deploy/test_resource_limits_cost", "docs/test_walkthroughs", "kept/test_proof", "lab/check/test_live"),
+        *("mutations/test_edits", "mutations/test_first_cause", "sim/engine/test_run_published", "test_docs"),
+    )
+)
+
 # Of the cases of a test, coverage measures those that begin within this many seconds of processor time: others reach
 # few lines that these do not reach, and measuring doubles the time that they take.
 MEASURED_S = float(os.environ.get("AILB_MEASURED_S", "1"))
@@ -116,11 +126,14 @@ measured_s: dict[str, float] = defaultdict(float)
 
 
 class ByService(LoadScopeScheduling):
-    """One worker runs all modules that use a service: of several all but one would wait, and have nothing to do."""
+    """One worker runs all modules that use a service: of several all but one would wait, and have nothing to do.
+
+    Others run by module or class, those of APART by test.
+    """
 
     def _split_scope(self, nodeid: str) -> str:
         scope = super()._split_scope(nodeid)
-        return SERVICES.get(scope, scope)
+        return nodeid if nodeid.startswith(APART) else SERVICES.get(scope, scope)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByService | None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests import conftest
-from tests.conftest import LONGEST, ROOT, SERVICES, UNMEASURED, ByService, is_untraced, need_shared, need_tool
+from tests.conftest import APART, LONGEST, ROOT, SERVICES, UNMEASURED, ByService, is_untraced, need_shared, need_tool
 
 
 def test_shared_data_is_required_only_by_who_says_where_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,6 +56,14 @@ def test_one_worker_has_all_modules_of_a_service() -> None:
     distribution: Any = ByService.__new__(ByService)
     scopes = [distribution._split_scope(f"{name}::test_one") for name in (*SERVICES, "tests/sot/test_plan.py")]
     assert scopes == [*SERVICES.values(), "tests/sot/test_plan.py"]
+
+
+def test_modules_that_are_run_by_test_share_no_set_up() -> None:
+    shared = re.compile(r"scope=.(module|class)|^@(functools\.)?cache$", re.M)
+    assert [name for name in APART if shared.search((ROOT / name).read_text(encoding="utf-8"))] == []
+    distribution: Any = ByService.__new__(ByService)
+    node = f"{APART[0]}::test_one[a::b]"
+    assert distribution._split_scope(node) == node
 
 
 def test_coverage_measures_the_first_cases_of_a_test(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,7 @@ from ailb_gen.checks.run import run
 from ailb_gen.extensions import Extension
 from ailb_gen.intent.load import load
 from ailb_gen.kept.folder import kept_files, write
+from ailb_gen.kept.inputs import program_digest
 from ailb_gen.kept.run_json import from_json, to_json, without_functions
 from ailb_gen.progress import Advance, Silent
 from ailb_gen.report.check_report import CheckReport
@@ -25,7 +26,7 @@ from tests.conftest import EXAMPLES, need_shared
 from tests.mutations.catalogue import KINDS
 from tests.mutations.kind import changes_of, chosen
 from tests.mutations.score import GOLDEN, golden
-from tests.mutations.tree import Changes, copy_with, write_changes
+from tests.mutations.tree import Changes, write_changes
 
 EXAMPLE = "lab"
 FABRIC = EXAMPLES / EXAMPLE / "fabric.yaml"
@@ -43,10 +44,16 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "home"
 
 
+def copied(changes: Changes, place: Path) -> Path:
+    """Copy the golden tree with changes, not by links: when others link to a file its time of change is another."""
+    shutil.copytree(GOLDEN / EXAMPLE, place, symlinks=True)
+    write_changes(changes, place)
+    return place
+
+
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    # Not hard links: a link that another test adds changes the time of the last change.
-    return Path(shutil.copytree(GOLDEN / EXAMPLE, tmp_path / "root", symlinks=True))
+    return copied({}, tmp_path / "root")
 
 
 @pytest.fixture
@@ -60,6 +67,7 @@ def proved(root: Path, warnings: list[str], **options: object) -> CheckReport:
 
 
 def edit(root: Path, content: bytes) -> None:
+    """Replace a file."""
     changes: Changes = {LEAF: content}
     write_changes(changes, root)
 
@@ -84,16 +92,40 @@ def test_what_has_not_changed_is_taken_over(root: Path, warnings: list[str], hom
     assert texts(limited) == texts(from_nothing)
 
 
+@pytest.fixture(scope="session")
+def digest() -> str:
+    return program_digest()
+
+
+@pytest.fixture(scope="session")
+def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A user's cache after a proof of the undamaged tree."""
+    place = tmp_path_factory.mktemp("record")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(place))
+        assert proved(copied({}, place / "tree"), []).passed
+    assert len(records(place)) == 1
+    return place
+
+
 @pytest.mark.sampled(12)
 @pytest.mark.parametrize("name", [row.name for row in ROWS])
 def test_a_damaged_tree_beside_the_record_of_the_undamaged(
-    name: str, root: Path, warnings: list[str], tmp_path: Path
+    name: str,
+    digest: str,
+    record: Path,
+    warnings: list[str],
+    home: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    # No other program runs; to read all of it would take half of the time.
+    monkeypatch.setattr("ailb_gen.kept.proof.program_digest", lambda: digest)
     row = next(row for row in ROWS if row.name == name)
     changes: Changes = changes_of(row, golden(EXAMPLE), chosen(row, golden(EXAMPLE), EXAMPLE, 1))
-    proved(root, warnings)
-    copy_with(GOLDEN / EXAMPLE, changes, tmp_path / "damaged")
-    first, second = proved(tmp_path / "damaged", warnings), proved(tmp_path / "damaged", warnings)
+    shutil.copytree(record / "ailb-gen", home / "ailb-gen")
+    damaged = copied(changes, tmp_path / "damaged")
+    first, second = proved(damaged, warnings), proved(damaged, warnings)
     assert (first.proved, warnings) == ("", [])
     assert texts(second) == texts(first)
 
