@@ -131,7 +131,7 @@ def validate_cluster(
         runs.append(in_cluster(done, name))
         contexts[name] = context
     findings = Findings()
-    compare(contexts, artifacts, cluster.digest, findings)
+    compare(cluster, contexts, artifacts, findings)
     chosen = [check for check in checks_of(OF_CLUSTER) if check.id in asked.options.checks]
     together = tuple(findings.results(chosen))
     run = joined(cluster.name, file, artifacts, runs, together)
