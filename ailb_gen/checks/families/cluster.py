@@ -18,6 +18,10 @@ from ailb_gen.intent.cluster import Cluster
 from ailb_gen.layout import MANIFEST, NETPLAN, PROFILES, SERVERS
 from ailb_gen.network.model import Switch
 
+MEANINGS = {
+    "input_sha256": "the cluster file, a fabric file or a CSV file has changed since everything was generated: "
+}
+
 
 class _FabricUse(NamedTuple):
     """A name or number of a device that no other fabric may have; `what` names it in messages."""
@@ -123,6 +127,7 @@ def _check_files(cluster: Cluster, fabrics: Mapping[str, Context], root: Path, f
             cluster.name,
             cluster.digest,
             "",
+            MEANINGS,
             FILES,
             FILES,
             compares,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ailb_gen.checks.context import Context
-from ailb_gen.checks.families.files import READABLE, compare_records
+from ailb_gen.checks.families.files import MEANINGS, READABLE, compare_records
 from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check, Findings, Severity
 from ailb_gen.errors import IntentError, Place
@@ -43,15 +43,16 @@ GENERATOR = re.compile(r"ailb-gen \S+")
 class Directory:
     """An artifact directory as its intent expects it: `fabric` and `digest` are those of its manifest.
 
-    `other_fabric` is `Context.other_fabric`. `check` is about its files, `unusable` about a manifest that cannot be
-    read. `compares` tells which files of the manifest are compared here, `generated` are those that it must list, and
-    `is_own` tells which entries belong at the top.
+    `other_fabric` is `Context.other_fabric`, `meanings` begin messages about values. `check` is about the files,
+    `unusable` about a manifest that cannot be read. `compares` tells which files of the manifest are compared here,
+    `generated` are those that it must list, and `is_own` tells which entries belong at the top.
     """
 
     root: Path
     fabric: str
     digest: str
     other_fabric: str
+    meanings: Mapping[str, str]
     check: Check
     unusable: Check
     compares: Callable[[str], bool]
@@ -69,6 +70,7 @@ def _check_manifest(context: Context, findings: Findings) -> None:
             context.fabric.name,
             context.digest,
             context.other_fabric,
+            MEANINGS,
             UNCHANGED,
             READABLE,
             lambda name: True,
@@ -136,7 +138,8 @@ def _check_head(directory: Directory, data: Mapping[str, Any], text: str, findin
     }
     records = [Record("value", key, {key: value}) for key, value in expected.items()]
     found = values(data, text.split("\n"))
-    compare_records(directory.check, MANIFEST, records, found, findings, directory.other_fabric)
+    other, meanings = directory.other_fabric, directory.meanings
+    compare_records(directory.check, MANIFEST, records, found, findings, other, meanings)
 
 
 def _owner(name: str) -> str:
