@@ -75,7 +75,7 @@ def _edited(tree: Path, name: str) -> None:
 
 
 # Changes of the directory, and the file at whose place each is found.
-STRAY = {
+STRAY: dict[str, tuple[Callable[[Path], object], str]] = {
     "another fabric": (_value("fabric", "other"), "manifest.json"),
     "another generator": (_value("generator", "me"), "manifest.json"),
     "servers that it does not list": (partial(_without, prefix="profiles/plane-a+stripe2"), "manifest.json"),
@@ -141,8 +141,8 @@ def test_twenty_fabrics_have_folders_with_names_that_fit(tmp_path: Path) -> None
     text = (EXAMPLE / "plane-a.yaml").read_text().partition("\nstripes")[0].replace("plane-a", "plane-{n}")
     text += (
         "\nstripes: 1\nrails: 1\nspines: 2\n"
-        "servers: {{count: 1, name: gpu}}\n"
-        'names: {{leaf: "p{n}-leaf{{l}}", spine: "p{n}-spine{{k}}"}}\n'
+        'servers: {{count: 1, name: "gpu{{n}}"}}\n'
+        'names: {{leaf: "p{n}-s{{s}}-leaf{{l}}", spine: "p{n}-spine{{k}}"}}\n'
         'addressing: {{pool: "fc{n}::/16"}}\n'
         "asn: {{leaves: 42000{n}001-42000{n}001, spines: 42000{n}002-42000{n}003}}\n"
         "router_ids: {{leaves: 10.{n}.16.0/24, spines: 10.{n}.0.0/24}}\n"

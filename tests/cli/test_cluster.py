@@ -51,12 +51,8 @@ def test_batfish_refuses_a_cluster(tmp_path: Path) -> None:
 def test_a_file_is_a_cluster_by_its_keys_or_its_name(tmp_path: Path) -> None:
     file = cluster_file(tmp_path)
     out = str(tmp_path / "out")
-    for number, text in enumerate(
-        (
-            '{name: planes, "fabrics": [plane-a.yaml, plane-b.yaml]}',
-            "fabrics : [plane-a.yaml, plane-b.yaml]\nname: planes",
-        )
-    ):
+    listed = "[plane-a.yaml, plane-b.yaml]"
+    for number, text in enumerate((f'{{name: planes, "fabrics": {listed}}}', f"fabrics : {listed}\nname: planes")):
         other = tmp_path / f"other{number}.yaml"
         other.write_text(text)
         assert run("generate", str(other), "-o", out)[0] == 0
