@@ -199,8 +199,7 @@ MACS = _of_cluster(
 )
 FILES = Check(
     "AILBX09",
-    "every file of the servers is as generated from this cluster file, by the sha256 in the cluster's manifest.json, "
-    "and no other files are beside them",
+    "every file of the servers is as generated from this cluster file, by its manifest.json, and no others are beside",
     "a server's file was edited after it was generated, was generated from other input, or does not belong here",
     "The next generate overwrites edits by hand, and they were not reviewed in the intent.",
     "Put the change into a fabric file or a template, and generate again. Move other files elsewhere.",
