@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from hashlib import sha256
 
 MANIFEST = "manifest.json"
 TOPOLOGY = "topology.json"
@@ -21,6 +22,8 @@ SERVERS = "servers"
 STATE = "state"
 # Root file systems of servers that are configured alike; `servers/NAME` is a symbolic link to one.
 PROFILES = "profiles"
+# Names of profiles are cut there, and told apart by a digest.
+LONGEST = 200
 
 NETPLAN_FOLDER = "etc/netplan"
 NETPLAN = f"{NETPLAN_FOLDER}/60-ailb-gpu.yaml"
@@ -76,9 +79,12 @@ def profile_folder(name: str) -> str:
 def cluster_profile(parts: Sequence[tuple[str, str]]) -> str:
     """Return the name of a cluster's profile, by fabric and profile there; empty if a server is alone in one of them.
 
-    No name of a fabric or of a profile has a plus sign.
+    No name of a fabric or of a profile has a plus sign. File systems take names of at most 255 bytes.
     """
-    return "+".join(f"{fabric}+{name}" for fabric, name in parts) if all(name for _, name in parts) else ""
+    if not all(name for _, name in parts):
+        return ""
+    whole = "+".join(f"{fabric}+{name}" for fabric, name in parts)
+    return whole if len(whole) <= LONGEST else f"{whole[:LONGEST]}+{sha256(whole.encode()).hexdigest()[:16]}"
 
 
 def drop_in_file(nic: str) -> str:

@@ -108,6 +108,16 @@ def parse(text: str | bytes, out: Path) -> Manifest:
     return replace(found, followed=followed, here=follow(files, followed))
 
 
+def cluster_above(folder: Path) -> str | None:
+    """Return the name of the cluster whose directory has this folder of a fabric; None for any other folder."""
+    place = folder.resolve()
+    try:
+        above = read_any(place.parent)
+    except OutputError:
+        return None
+    return above.fabric if above is not None and f"{place.name}/{MANIFEST}" in above.files else None
+
+
 def read_any(out: Path) -> Manifest | None:
     """Read the manifest of a tree that was generated or collected; None when there is none.
 

@@ -6,6 +6,7 @@ Processes leave signals to this one, and never outlive it. Slow to import.
 from __future__ import annotations
 
 import gc
+import logging
 import os
 import signal
 import sys
@@ -31,6 +32,8 @@ T = TypeVar("T")
 STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP)
 # Starting processes costs more than reading this many switches.
 SMALL = 96
+# Those of Dask that have a level of their own.
+DASK_LOGGERS = ("distributed", "distributed.client")
 # How long a scheduler may take to answer, in seconds.
 PATIENCE_S = 10
 # How long a cluster may be without any worker, one that starts them on demand for one; and how often that is looked at.
@@ -75,7 +78,7 @@ def _dask(address: str) -> Iterator[Executor]:
         raise WorkerError(f"--executor dask:{address}: no scheduler answers: {error}") from error
     gone, over = threading.Event(), threading.Event()
     watch = threading.Thread(target=_end_without_workers, args=(client, gone, over), daemon=True)
-    with client, client.get_executor(pure=False) as executor:  # type: ignore[no-untyped-call]
+    with _unlogged(), client, client.get_executor(pure=False) as executor:  # type: ignore[no-untyped-call]
         watch.start()
         try:
             yield executor
@@ -88,6 +91,20 @@ def _dask(address: str) -> Iterator[Executor]:
             raise WorkerError(f"--executor dask:{address}: {lost}") from error
         finally:
             over.set()
+
+
+@contextmanager
+def _unlogged() -> Iterator[None]:
+    """Keep Dask from logging tracebacks of what is raised here, too: a lost connection, a worker that died."""
+    loggers = [logging.getLogger(name) for name in DASK_LOGGERS]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
 
 
 def _end_without_workers(client: Client, gone: threading.Event, over: threading.Event) -> None:

@@ -18,9 +18,10 @@ def shipped_templates() -> Path:
 
 
 def shipped_examples() -> dict[str, Path]:
-    """Return the folder of every example that is a fabric, by name."""
+    """Return the fabric file, or the cluster file, of every example that has one, by name."""
     folders = sorted(_shipped("examples").iterdir())
-    return {folder.name: folder for folder in folders if (folder / "fabric.yaml").is_file()}
+    files = (folder / name for folder in folders for name in ("fabric.yaml", "cluster.yaml"))
+    return {file.parent.name: file for file in files if file.is_file()}
 
 
 def _shipped(folder: str) -> Path:

@@ -1,4 +1,4 @@
-"""Measure a push to 500 emulated switches, and plans for 250 to 2,000, next to bare PyEZ.
+"""Measure a push to 500 emulated switches, and plans for 250 to 5,000, next to bare PyEZ.
 
 The switches are emulated on the same machine and share its cores; their cost is shown beside. The floor does the
 indispensable steps of a push with PyEZ (connect, lock, load, commit check, discard, unlock), on a sample, one after
@@ -33,8 +33,11 @@ spines: {spines}
 servers: {{count: 2, name: "s{{s:02}}-gpu{{i:02}}"}}
 colors: {{count: 4}}
 platform: {{leaf: qfx5240-64od, spine: wide}}
-platforms: {{wide: {{port_groups: [{{fpcs: 0-63, ports: 0-31, native: 400g, speeds: {{400g: [1]}}}}]}}}}
+platforms: {{wide: {{port_groups: [{{fpcs: 0-39, ports: 0-63, native: 800g, speeds: {{800g: [1], 400g: [2]}}}}]}}}}
 uplinks: {{speed: 400g, packing: packed}}
+downlinks: {{packing: packed}}
+vlans: {{unique: stripe}}
+router_ids: {{leaves: 10.240.0.0/16}}
 host_ports: {{speed: 400g, first_port: 32}}
 bfd: {{interval_ms: 300, multiplier: 3}}
 """
@@ -42,7 +45,7 @@ SAMPLE = 10
 # Wall-clock seconds, and MiB of the deployer.
 LIMITS = {"dry run": (90.0, 600.0), "deploy": (240.0, 600.0)}
 # Numbers of switches in the plans; limits: CPU ms and MiB per switch, cost of the last switches next to the first.
-SIZES = "250,500,1000,2000"
+SIZES = "250,1000,5000"
 PLAN_CPU_MS, PLAN_MIB, GROWTH = 40.0, 0.3, 1.2
 # The RPCs that a plan sends to every switch.
 ASKED = ("get-bgp-summary-information", "get-alarm-information", "get-system-alarm-information")

@@ -13,7 +13,8 @@ from ailb_gen.design.cluster import check_cluster, cluster_design
 from ailb_gen.design.problems import collapsed
 from ailb_gen.errors import Problem, UsageError
 from ailb_gen.garbage import no_garbage_collection
-from ailb_gen.intent.cluster import load_cluster
+from ailb_gen.intent.cluster import Cluster, load_cluster
+from ailb_gen.layout import SWITCHES
 from ailb_gen.network.extra_config import warnings as not_modeled
 from ailb_gen.progress import Progress, Warn, quiet, unheeded
 from ailb_gen.render.artifacts import RenderOptions
@@ -95,13 +96,15 @@ def validate_cluster(
     executor: str = "processes",
     jobs: int | None = None,
     batfish: str | None = None,
+    batfish_failures: int | str | None = None,
     html: bool = True,
     progress: Progress = quiet,
 ) -> CheckReport:
     """Check all fabrics of a cluster file, and then together.
 
-    Arguments and errors are those of `validate`; `batfish` is a UsageError.
+    Arguments and errors are those of `validate`; those of Batfish are a UsageError.
     """
+    from ailb_gen.api.batfish import most_failures
     from ailb_gen.api.validate import asked_checks, trouble_of
     from ailb_gen.checks.catalogue import OF_CLUSTER, checks_of
     from ailb_gen.checks.cluster_parts import cluster_parts
@@ -117,8 +120,10 @@ def validate_cluster(
 
     if batfish is not None:
         raise UsageError("--batfish: a service computes one fabric; name a fabric file instead of the cluster file")
+    most_failures(batfish_failures, False)
     asked = asked_checks(artifacts, checks, waivers, yang, seed, executor, jobs, False, html, of_cluster=True)
     cluster = load_cluster(file)
+    _check_folders(cluster, artifacts)
     expected = {intent.fabric.name: expected_hosts(intent.fabric) for intent in cluster.intents}
     parts = cluster_parts(*read_hosts(artifacts), expected)
     runs: list[Run] = []
@@ -131,7 +136,7 @@ def validate_cluster(
         runs.append(in_cluster(done, name))
         contexts[name] = context
     findings = Findings()
-    compare(contexts, artifacts, cluster.digest, findings)
+    compare(cluster, contexts, artifacts, findings)
     chosen = [check for check in checks_of(OF_CLUSTER) if check.id in asked.options.checks]
     together = tuple(findings.results(chosen))
     run = joined(cluster.name, file, artifacts, runs, together)
@@ -140,3 +145,13 @@ def validate_cluster(
     each = [*(one.results for one in runs), together]
     verdict = judge(run, asked.waivers, asked.options.checks, limit, fail_on, parts=each)
     return CheckReport(verdict, "validate", None, trouble)
+
+
+def _check_folders(cluster: Cluster, artifacts: Path) -> None:
+    """Refuse a directory that lacks the switches of a fabric. Raises UsageError."""
+    names = [intent.fabric.name for intent in cluster.intents]
+    absent = [name for name in names if not (artifacts / name / SWITCHES).is_dir()]
+    if absent:
+        folders = ", ".join(f"{name}/{SWITCHES}/" for name in absent)
+        reason = f"the directory of cluster {cluster.name} lacks {folders}"
+        raise UsageError(f"{artifacts}: {reason}; 'ailb-gen generate {cluster.file} -o {artifacts}' writes them")

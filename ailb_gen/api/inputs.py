@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -36,10 +35,20 @@ def fabric_file(path: Path) -> Path:
 
 
 def is_cluster(path: Path) -> bool:
-    """Return whether a file lists fabrics. Raises UsageError for a path that leads to no file, IntentError."""
-    from ailb_gen.textio import read_text
+    """Return whether a file is a cluster file, by its keys. Raises UsageError for a path that leads to no file.
 
-    return re.search(r"^fabrics[ \t]*:", read_text(fabric_file(path), str(path)), re.MULTILINE) is not None
+    Raises IntentError for what is no YAML.
+    """
+    from ailb_gen.intent.load import CLUSTER_FILE, FABRICS, lists_fabrics
+    from ailb_gen.textio import read_text
+    from ailb_gen.yamlio import read_yaml
+
+    text = read_text(fabric_file(path), str(path))
+    # Parsing takes time, and few files have the word.
+    if path.name != CLUSTER_FILE and FABRICS not in text:
+        return False
+    data = read_yaml(text, str(path)).data
+    return isinstance(data, dict) and lists_fabrics(str(path), data)
 
 
 def check_path(path: Path, kind: Literal["file", "directory"], other: str, missing: str, argument: str = "") -> None:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from ailb_gen.checks.expected_hosts import ExpectedHost, ExpectedNic
 from ailb_gen.hosts.model import Host, HostDefect, ServerProfile
-from ailb_gen.hosts.part import OtherFabrics, part_of
+from ailb_gen.hosts.part import OtherFabrics, devices, part_of
+from ailb_gen.intent.nccl import DEVICE_LISTS
 from ailb_gen.layout import cluster_profile, profile_folder
 from ailb_gen.network.fabric import Defect
 
@@ -74,9 +75,11 @@ def _part(
 def _of_others(mine: ExpectedHost, others: Iterable[ExpectedHost]) -> OtherFabrics:
     """Return what others expect of a server; what this fabric expects, too, is its own."""
     nics = [nic for host in others for nic in host.nics]
+    rdma = {nic.rdma for nic in nics} - {nic.rdma for nic in mine.nics}
+    own = dict(mine.environment or ())
     return OtherFabrics(
         {nic.name for nic in nics} - {nic.name for nic in mine.nics},
-        {nic.rdma for nic in nics} - {nic.rdma for nic in mine.nics},
+        {key: rdma - devices(own.get(key, "")) for key in DEVICE_LISTS},
         _tables(nics) - _tables(mine.nics),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from ailb_gen.checks.model import Finding, Result, Run, by_place
@@ -15,13 +16,16 @@ OF_CLUSTER = (f"{SERVERS}/", f"{PROFILES}/")
 
 def in_cluster(run: Run, fabric: str) -> Run:
     """Return the run of a fabric with places that are relative to the cluster's directory."""
-    results = (replace(row, findings=by_place(_moved(one, fabric) for one in row.findings)) for row in run.results)
+    # A server may be a link to any folder of the cluster's directory.
+    folders = {f"{folder}/" for _, folder in run.folders if not folder.startswith(OF_CLUSTER)}
+    move = partial(_moved, fabric=fabric, outside=(*OF_CLUSTER, *folders))
+    results = (replace(row, findings=by_place(map(move, row.findings))) for row in run.results)
     return replace(run, results=tuple(results))
 
 
-def _moved(finding: Finding, fabric: str) -> Finding:
+def _moved(finding: Finding, fabric: str, outside: tuple[str, ...]) -> Finding:
     place = finding.place
-    if place is None or place.file.startswith(OF_CLUSTER):
+    if place is None or place.file.startswith(outside):
         return finding
     # Its own manifest and topology are files, not devices, and every fabric has them.
     device = f"{fabric}/{finding.device}" if finding.device == place.file else finding.device

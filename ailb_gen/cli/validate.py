@@ -80,7 +80,7 @@ def validate(
     if is_cluster(fabric):
         from ailb_gen.api.cluster import validate_cluster
 
-        ask = partial(validate_cluster, batfish=batfish)
+        ask = partial(validate_cluster, batfish=batfish, batfish_failures=batfish_failures)
     else:
         ask = partial(
             check,

@@ -39,7 +39,7 @@ from ailb_gen.layout import (
     server_folder,
     switch_file,
 )
-from ailb_gen.manifest import COLLECTED, LINK, Manifest, entry_of, read_any, read_generated
+from ailb_gen.manifest import COLLECTED, LINK, Manifest, cluster_above, entry_of, read_any, read_generated
 from ailb_gen.redact.files import redact_file
 from ailb_gen.redact.text import redact
 from ailb_gen.render.artifacts import LINK as LINK_MODE
@@ -155,7 +155,14 @@ def _servers(artifacts: Path, names: Collection[str]) -> tuple[dict[str, Host], 
     ]
     wrong += [f"{artifacts}: there are no files for {name}" for name in names if name not in hosts]
     if wrong:
-        raise UsageError("\n".join([*wrong, AGAIN]))
+        cluster = cluster_above(artifacts)
+        beside = (
+            f"those of the cluster {cluster!r} are in {artifacts.parent / SERVERS}, with the NICs of all its fabrics"
+        )
+        hint = (
+            AGAIN if cluster is None else f"{beside}: push them with your own tools, and give --limit leaf,spine here"
+        )
+        raise UsageError("\n".join([*wrong, hint]))
     found = {name: hosts[name] for name in names}
     one_of_each = {host.profile.folder: host for host in reversed(found.values())}
     trees = {folder: files_of(artifacts, host) for folder, host in one_of_each.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from ailb_gen.hosts.model import ServerProfile, Setting
@@ -13,10 +13,13 @@ from ailb_gen.layout import drop_in_file
 
 @dataclass(frozen=True, slots=True)
 class OtherFabrics:
-    """What a server has of other fabrics: names of NICs and RDMA devices, numbers and names of tables."""
+    """What a server has of other fabrics: NICs, tables by number and name, and RDMA devices by variable.
+
+    A fabric may list the devices of others, too; those of a variable are the devices that it does not list there.
+    """
 
     nics: Collection[str]
-    rdma: Collection[str]
+    rdma: Mapping[str, Collection[str]]
     tables: Collection[tuple[int, str]]
 
 
@@ -52,12 +55,18 @@ def part_of(profile: ServerProfile, others: OtherFabrics) -> ServerProfile:
     )
 
 
-def _variables(environment: tuple[Setting, ...], rdma: Collection[str]) -> Iterator[Setting]:
+def devices(value: str) -> set[str]:
+    """Return the devices that the value of a variable lists."""
+    return {name.partition(":")[0] for name in value.removeprefix("=").split(",")}
+
+
+def _variables(environment: tuple[Setting, ...], rdma: Mapping[str, Collection[str]]) -> Iterator[Setting]:
     for setting in environment:
         value = str(setting.value)
         if setting.key in DEVICE_LISTS and not value.startswith("^"):
             mark = "=" if value.startswith("=") else ""
-            names = (name for name in value.removeprefix("=").split(",") if name.partition(":")[0] not in rdma)
+            others = rdma[setting.key]
+            names = (name for name in value.removeprefix("=").split(",") if name.partition(":")[0] not in others)
             yield replace(setting, value=mark + ",".join(names))
         else:
             yield setting

@@ -18,8 +18,10 @@ from ailb_gen.textio import read_text, text_problem
 from ailb_gen.validation import distinct, problem, problem_at
 from ailb_gen.yamlio import Path, Source, dotted, read_yaml
 
-# The key that a cluster file has (intent/cluster.py), and a fabric file lacks.
-FABRICS = "fabrics"
+# A cluster file (intent/cluster.py) has this key, which a fabric file lacks. Without it, a file of this name is one,
+# too, if it has no key that every fabric file has.
+FABRICS, CLUSTER_FILE = "fabrics", "cluster.yaml"
+OF_FABRICS = ("stripes", "spines")
 # What is checked after the syntax, and after keys and values: the beginning of a note.
 AFTER_SYNTAX, AFTER_VALUES = "keys, values and the design are", "the design (names, numbers, links, ports) is"
 
@@ -128,7 +130,7 @@ def parse(text: str, file: str, folder: FilePath, absent: Collection[str] = ()) 
         raise text_problem(
             file, "wrong-type", "the file must hold a mapping; start with 'name:', 'stripes:', 'spines:'"
         )
-    if FABRICS in source.data:
+    if lists_fabrics(file, source.data):
         raise _of_cluster(source)
     files = _CsvFiles(source, folder, frozenset(absent))
     files.fill()
@@ -144,10 +146,15 @@ def parse(text: str, file: str, folder: FilePath, absent: Collection[str] = ()) 
     return Intent(fabric, source, digest)
 
 
+def lists_fabrics(file: str, data: Mapping[str, Any]) -> bool:
+    """Return whether a file with this name and these keys is a cluster file."""
+    return FABRICS in data or (FilePath(file).name == CLUSTER_FILE and not any(key in data for key in OF_FABRICS))
+
+
 def _of_cluster(source: Source) -> IntentError:
     """Return the error of a cluster file where a fabric file belongs."""
-    listed = source.data[FABRICS]
-    names = ", ".join(map(str, listed)) if isinstance(listed, list) else ""
+    listed = source.data.get(FABRICS)
+    names = ", ".join(map(str, listed)) if isinstance(listed, list) else "it lists none"
     reason = "this is a cluster file, with several fabrics, and 'generate' and 'validate' alone take it"
     return IntentError(
         [problem_at(source, "wrong-value", (FABRICS,), reason, f"name one of its fabric files: {names}")]

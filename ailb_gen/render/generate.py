@@ -9,7 +9,7 @@ from pathlib import Path
 from ailb_gen.design.model import Design
 from ailb_gen.errors import OutputError
 from ailb_gen.layout import MANIFEST, owner
-from ailb_gen.manifest import Manifest, follow, manifest_bytes, read_generated, target
+from ailb_gen.manifest import Manifest, cluster_above, follow, manifest_bytes, read_generated, target
 from ailb_gen.render.artifacts import LINK, Artifact, RenderOptions, Tree, render
 from ailb_gen.render.compare import Changes, compare
 from ailb_gen.render.fabric_files import add_fabric_files, manifest
@@ -48,6 +48,10 @@ def rendering(
     or folders with its files; None leaves those that are there as they are, and others are links.
     Raises TemplateError, OutputError.
     """
+    cluster = cluster_above(out)
+    if cluster is not None:
+        reason = f"this is the folder of a fabric of the cluster {cluster!r}, beside which the servers of all are"
+        raise OutputError(f"{out}: {reason}; generate the cluster file, or choose another -o")
     there = _there(out, show_only)
     before = there.manifest
     old_files, old_digest = (before.files, before.input_sha256) if before is not None else ({}, None)

@@ -24,6 +24,7 @@ servers:
   - {count: 2, name: "gpu-s{s}-{i}"}
   - {count: 1, name: "store-{n}", kind: storage}
 """
+WHOLE = 'nccl: {environment: {NCCL_IB_HCA: "=mlx5_0,mlx5_1,mlx5_2,mlx5_3"}}'
 SERVERS = 'servers: {count: 2, name: "gpu-s{s}-{i}"}\n'
 
 
@@ -36,6 +37,7 @@ VARIANTS = {
     "example": {},
     "kinds": of_kinds("plane-a.yaml", 1, "mlx5_0,mlx5_1") | of_kinds("plane-b.yaml", 2, "mlx5_2,mlx5_3"),
     "RoCE off": added("plane-a.yaml", "roce: {enabled: off}") | added("plane-b.yaml", "roce: {enabled: off}"),
+    "NCCL lists of all devices": added("plane-a.yaml", WHOLE) | added("plane-b.yaml", WHOLE),
     "not all servers": {"plane-b.yaml": ("count: 2", "count: 1")},
 }
 

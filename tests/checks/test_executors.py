@@ -129,7 +129,7 @@ def test_workers_that_do_not_see_the_files(scheduler: str, tmp_path: Path) -> No
 
 @contextmanager
 def cluster(workers: int) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
-    """Start a scheduler and workers as an administrator does, in processes that nobody starts again."""
+    """Start workers and a scheduler, the last process, as an administrator does; nobody starts them again."""
     with ExitStack() as stack:
 
         def start(module: str, *words: str) -> subprocess.Popen[bytes]:
@@ -142,18 +142,18 @@ def cluster(workers: int) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]
 
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
-        start("dask_scheduler", "--host", "127.0.0.1", "--port", str(port))
+        scheduler = start("dask_scheduler", "--host", "127.0.0.1", "--port", str(port))
         address = f"tcp://127.0.0.1:{port}"
         started = [start("dask_worker", address, "--no-nanny", "--nthreads", "1") for _ in range(workers)]
         with Client(address, timeout=60) as client:  # type: ignore[no-untyped-call]
             client.wait_for_workers(workers, timeout=60)
-        yield address, started
+        yield address, [*started, scheduler]
 
 
 @pytest.mark.long
 def test_a_dask_worker_that_is_killed_midway_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(failure_outcomes, "CHUNK", 16)
-    with cluster(2) as (address, (first, _)):
+    with cluster(2) as (address, (first, *_)):
         killing = Timer(0.5, first.kill)
         killing.start()
         assert proved(replace(OPTIONS, executor=f"dask:{address}")) == proved(OPTIONS)
@@ -165,7 +165,7 @@ def test_a_dask_worker_that_is_killed_midway_changes_nothing(monkeypatch: pytest
 def test_a_cluster_without_workers_is_an_error_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also when the last one dies midway; the work that it had is not waited for."""
     monkeypatch.setattr(parallel, "WORKERLESS_S", 3.0)
-    with cluster(1) as (address, (only,)):
+    with cluster(1) as (address, (only, _)):
         killing = Timer(1, only.kill)
         killing.start()
         expected = f"dask:{re.escape(address)}: there are no workers"
@@ -175,6 +175,34 @@ def test_a_cluster_without_workers_is_an_error_of_the_environment(monkeypatch: p
         with pytest.raises(WorkerError, match=expected), executor_of(f"dask:{address}", 2, 1) as executor:
             assert executor is not None
             executor.submit(time.sleep, 1).result()
+
+
+WAITING = """\
+import sys, time
+from ailb_gen.errors import WorkerError
+from ailb_gen.parallel import executor_of
+try:
+    with executor_of(sys.argv[1], 2, 1) as executor:
+        waiting = executor.submit(time.sleep, 60)
+        print("ready", flush=True)
+        waiting.result()
+except WorkerError as error:
+    print(error, file=sys.stderr)
+    sys.exit(error.exit_code)
+"""
+
+
+@pytest.mark.long
+def test_a_lost_scheduler_is_said_in_one_line() -> None:
+    with cluster(1) as (address, (_, scheduler)):
+        command = [sys.executable, "-c", WAITING, f"dask:{address}"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT) as client:
+            assert client.stdout is not None
+            assert client.stdout.readline() == "ready\n"
+            scheduler.kill()
+            _, said = client.communicate(timeout=100)
+    assert client.returncode == 3
+    assert said == f"--executor dask:{address}: the connection to the scheduler was lost\n"
 
 
 def test_a_client_that_lost_its_scheduler_has_no_workers(monkeypatch: pytest.MonkeyPatch) -> None:

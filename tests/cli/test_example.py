@@ -12,12 +12,30 @@ from ailb_gen.shipped import shipped_examples
 from tests.cli.verbs import refused
 from tests.conftest import EXAMPLES, ROOT, Cli
 
+# Of several fabrics.
+CLUSTERS = sorted(path.parent.name for path in EXAMPLES.glob("*/cluster.yaml"))
+FABRICS = sorted(path.parent.name for path in EXAMPLES.glob("*/fabric.yaml"))
 
-def test_every_example_that_is_a_fabric_is_known() -> None:
-    assert list(shipped_examples()) == sorted(path.parent.name for path in EXAMPLES.glob("*/fabric.yaml"))
+
+def test_every_example_that_is_a_fabric_or_a_cluster_is_known() -> None:
+    assert list(shipped_examples()) == sorted([*FABRICS, *CLUSTERS])
 
 
-@pytest.mark.parametrize("name", shipped_examples())
+@pytest.mark.parametrize("name", CLUSTERS)
+def test_an_example_of_several_fabrics_is_copied(cli: Cli, tmp_path: Path, name: str) -> None:
+    code, out, err = cli("init", "mine", "--example", name)
+    assert (code, err) == (0, "")
+    schemas = ["fabric.schema.json", "cluster.schema.json"]
+    copied = sorted(path.name for path in (tmp_path / "mine").iterdir())
+    assert copied == sorted([*(path.name for path in (EXAMPLES / name).iterdir() if path.is_file()), *schemas])
+    assert out == f"mine: {len(copied)} files written; next: ailb-gen generate mine/cluster.yaml -o build/{name}\n"
+    for schema in schemas:
+        assert (tmp_path / "mine" / schema).read_bytes() == (ROOT / "docs" / schema).read_bytes()
+        assert any(f"$schema={schema}\n" in path.read_text() for path in (tmp_path / "mine").glob("*.yaml"))
+    assert cli("generate", "mine/cluster.yaml", "-o", "out")[0] == 0
+
+
+@pytest.mark.parametrize("name", FABRICS)
 def test_an_example_is_copied_as_the_fabric_that_it_is(cli: Cli, tmp_path: Path, name: str) -> None:
     code, out, err = cli("init", "--example", name)
     assert (code, err) == (0, "")

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.checks.context import Context
-from ailb_gen.checks.families.manifest import compare_files
+from ailb_gen.checks.families.manifest import Directory, check_directory, server_files
 from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check, Findings, Severity
-from ailb_gen.errors import OutputError, Place
-from ailb_gen.layout import MANIFEST, NETPLAN
-from ailb_gen.manifest import read_any
+from ailb_gen.errors import Place
+from ailb_gen.intent.cluster import Cluster
+from ailb_gen.layout import MANIFEST, NETPLAN, PROFILES, SERVERS
 from ailb_gen.network.model import Switch
+
+MEANINGS = {
+    "input_sha256": "the cluster file, a fabric file or a CSV file has changed since everything was generated: "
+}
 
 
 class _FabricUse(NamedTuple):
@@ -29,11 +33,8 @@ class _FabricUse(NamedTuple):
     place: Place
 
 
-def check_cluster(fabrics: Mapping[str, Context], root: Path, digest: str, findings: Findings) -> None:
-    """Compare the fabrics of a cluster, by name, with each other, and the files below `root` with their manifest.
-
-    `digest` is the sha256 of the input of all fabrics.
-    """
+def check_cluster(cluster: Cluster, fabrics: Mapping[str, Context], root: Path, findings: Findings) -> None:
+    """Compare the fabrics of a cluster, by name, with each other, and the files below `root` with their manifest."""
     known: dict[tuple[str, str, str], tuple[str, str]] = {}
     for fabric, context in fabrics.items():
         own: dict[tuple[str, str, str], tuple[str, str]] = {}
@@ -47,7 +48,7 @@ def check_cluster(fabrics: Mapping[str, Context], root: Path, digest: str, findi
                 findings.add(use.check, use.device, message, use.place, found=use.value, involves=(device,))
         known = own | known
     _check_prefixes(fabrics, findings)
-    _check_files(fabrics, root, digest, findings)
+    _check_files(cluster, fabrics, root, findings)
 
 
 def _place(fabric: str, switch: Switch, line: int) -> Place:
@@ -65,8 +66,10 @@ def _of_switches(fabric: str, context: Context) -> Iterator[_FabricUse]:
         for unit in switch.ports["lo0"].units if "lo0" in switch.ports else ():
             for address in unit.addresses:
                 yield _FabricUse(ROUTERS, "loopback", str(address.prefix), name, at(address.line))
-        for _, text in switch.management.addresses:
-            yield _FabricUse(MANAGEMENT, "management address", text.partition("/")[0], name, at(switch.management_line))
+        for interface, text in switch.management.addresses:
+            found = switch.unit(interface)
+            place = at(found.line if found is not None else 1)
+            yield _FabricUse(MANAGEMENT, "management address", text.partition("/")[0], name, place)
 
 
 def _of_servers(context: Context) -> Iterator[_FabricUse]:
@@ -78,7 +81,7 @@ def _of_servers(context: Context) -> Iterator[_FabricUse]:
             line = found[nic.name].line if nic.name in found else 1
             place = Place(f"{folder}/{NETPLAN}", line)
             use = partial(_FabricUse, device=name, place=place)
-            yield use(NICS, f"on {name} the NIC", nic.name)
+            yield use(NICS, f"on {name} the NIC", nic.name.lower())
             yield use(NICS, f"on {name} the RDMA device", nic.rdma)
             if nic.mac:
                 yield use(MACS, "MAC address", nic.mac.lower())
@@ -108,25 +111,31 @@ def _check_prefixes(fabrics: Mapping[str, Context], findings: Findings) -> None:
         above.append((prefix, fabric, name))
 
 
-def _check_files(fabrics: Mapping[str, Context], root: Path, digest: str, findings: Findings) -> None:
+def _check_files(cluster: Cluster, fabrics: Mapping[str, Context], root: Path, findings: Findings) -> None:
     """Compare the servers' files, and the manifests of the fabrics, with the manifest of the cluster."""
-    try:
-        manifest = read_any(root)
-    except OutputError as error:
-        findings.add(FILES, MANIFEST, str(error), Place(MANIFEST))
-        return
-    if manifest is None:
-        findings.add(FILES, MANIFEST, f"{MANIFEST} is missing: no edit can be detected", Place(MANIFEST))
-        return
-    if manifest.input_sha256 != digest:
-        message = "the files were generated from other input: the cluster file, a fabric file or a CSV file changed"
-        findings.add(FILES, MANIFEST, message, Place(MANIFEST), digest, manifest.input_sha256 or "")
-    names: dict[str, list[str]] = defaultdict(list)
-    for name in manifest.here:
-        names[name.partition("/")[0]].append(name)
-    # What is in the folder of a fabric, its own manifest has.
-    own = [name for folder, row in names.items() if folder not in fabrics for name in row]
-    compare_files(FILES, root, manifest, own, findings)
+    top = {MANIFEST, SERVERS, PROFILES}
+    generated = chain.from_iterable(server_files(context.network.hosts) for context in fabrics.values())
+
+    def compares(name: str) -> bool:
+        """Tell whether a file is in no folder of a fabric, or its manifest, which has the others."""
+        folder, _, rest = name.partition("/")
+        return folder not in fabrics or (rest == MANIFEST and (root / name).exists())
+
+    check_directory(
+        Directory(
+            root,
+            cluster.name,
+            cluster.digest,
+            "",
+            MEANINGS,
+            FILES,
+            FILES,
+            compares,
+            dict.fromkeys(generated),
+            lambda name: name in top or name in fabrics,
+        ),
+        findings,
+    )
 
 
 _of_cluster = partial(Check, layer=Layer.TOPOLOGY)
@@ -190,10 +199,10 @@ MACS = _of_cluster(
 )
 FILES = Check(
     "AILBX09",
-    "every file of the servers is as generated from this cluster file, by the sha256 in the cluster's manifest.json",
-    "a server's file was edited after it was generated, or was generated from other input",
+    "every file of the servers is as generated from this cluster file, by its manifest.json, and no others are beside",
+    "a server's file was edited after it was generated, was generated from other input, or does not belong here",
     "The next generate overwrites edits by hand, and they were not reviewed in the intent.",
-    "Put the change into a fabric file or a template, and generate again.",
+    "Put the change into a fabric file or a template, and generate again. Move other files elsewhere.",
     severity=Severity.WARNING,
     layer=Layer.REPETITIONS,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 
 from ailb_gen.checks import records
@@ -158,9 +158,18 @@ def _is_listed(context: Context, file: str) -> bool:
 
 
 def compare_records(
-    check: Check, file: str, expected: Iterable[Record], found: Iterable[Record], findings: Findings, other: str = ""
+    check: Check,
+    file: str,
+    expected: Iterable[Record],
+    found: Iterable[Record],
+    findings: Findings,
+    other: str = "",
+    meanings: Mapping[str, str] = MEANINGS,
 ) -> None:
-    """Compare the records of a file, by its name, with those that must be there; `other` is `Context.other_fabric`."""
+    """Compare the records of a file, by its name, with those that must be there; `other` is `Context.other_fabric`.
+
+    `meanings` begin the messages about values, by key.
+    """
     for row in records.compare(expected, found):
         device, _, part = (row.key if row.kind in OF_DEVICES else f"{file} {row.key}").partition(" ")
         foreign = other if row.key == "fabric" else ""
@@ -170,7 +179,7 @@ def compare_records(
             "part": part,
             "subjects": row.subjects or (about.file(file),),
         }
-        message = foreign or f"{MEANINGS.get(row.key, '')}{row.message}"
+        message = foreign or f"{meanings.get(row.key, '')}{row.message}"
         place = Place(file, row.line) if file else None
         findings.add(check, device, message, place, row.expected, row.found, **details)
 

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ailb_gen.checks.context import Context
-from ailb_gen.checks.families.files import READABLE, compare_records
+from ailb_gen.checks.families.files import MEANINGS, READABLE, compare_records
 from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check, Findings, Severity
 from ailb_gen.errors import IntentError, Place
+from ailb_gen.hosts.model import Host
 from ailb_gen.layout import (
     CABLING,
     MANIFEST,
     PLAIN_FILES,
+    PROFILES,
     QOS_FILES,
     SERVERS,
     SWITCHES,
@@ -37,9 +40,51 @@ from ailb_gen.version import NAME_AND_VERSION
 GENERATOR = re.compile(r"ailb-gen \S+")
 
 
+@dataclass(frozen=True, slots=True)
+class Directory:
+    """An artifact directory as its intent expects it: `fabric` and `digest` are those of its manifest.
+
+    `other_fabric` is `Context.other_fabric`, `meanings` begin messages about values. `check` is about the files,
+    `unusable` about a manifest that cannot be read. `compares` tells which files of the manifest are compared here,
+    `generated` are those that it must list, and `is_own` tells which entries belong at the top.
+    """
+
+    root: Path
+    fabric: str
+    digest: str
+    other_fabric: str
+    meanings: Mapping[str, str]
+    check: Check
+    unusable: Check
+    compares: Callable[[str], bool]
+    generated: Iterable[str]
+    is_own: Callable[[str], bool]
+
+
 def _check_manifest(context: Context, findings: Findings) -> None:
     """Compare the manifest with the files of the artifact directory, and with the intent."""
-    place, root = Place(MANIFEST), context.root
+    # The servers of a cluster's fabric are in the directory of the cluster.
+    servers = context.profiles is None
+    check_directory(
+        Directory(
+            context.root,
+            context.fabric.name,
+            context.digest,
+            context.other_fabric,
+            MEANINGS,
+            UNCHANGED,
+            READABLE,
+            lambda name: True,
+            _generated(context.network, context.root, servers),
+            is_artifact if servers else lambda name: is_artifact(name) and name not in (SERVERS, PROFILES),
+        ),
+        findings,
+    )
+
+
+def check_directory(directory: Directory, findings: Findings) -> None:
+    """Compare the manifest of a directory with its files, and with the intent."""
+    root, check = directory.root, directory.check
     try:
         text = read_text(root / MANIFEST, MANIFEST)
         manifest = parse(text, root)
@@ -50,23 +95,25 @@ def _check_manifest(context: Context, findings: Findings) -> None:
         if isinstance(error, IntentError):
             reason, line = error.problems[0].reason, error.problems[0].place.line
         message = f"the manifest cannot be used ({reason}): nothing was compared"
-        check = READABLE if (root / MANIFEST).exists() else UNCHANGED
-        findings.add(check, MANIFEST, message, Place(MANIFEST, line))
+        found = directory.unusable if (root / MANIFEST).exists() else check
+        findings.add(found, MANIFEST, message, Place(MANIFEST, line))
         return
-    _check_head(context, manifest.body, text, findings)
-    compare_files(UNCHANGED, root, manifest, manifest.here, findings)
-    for name in _generated(context.network, root):
+    _check_head(directory, manifest.body, text, findings)
+    _compare_files(directory, manifest, findings)
+    for name in directory.generated:
         if name not in manifest.here:
             message = f"{name} is not in {MANIFEST}: no edit can be detected"
-            findings.add(UNCHANGED, _owner(name), message, place)
-    for name in _foreign(root):
-        message = f"{name} is none of the generated files: whoever gets them, as from version control, gets it, too"
-        findings.add(UNCHANGED, name, message, Place(name))
+            findings.add(check, _owner(name), message, Place(MANIFEST))
+    for name in sorted(path.name for path in root.iterdir()):
+        if not (directory.is_own(name) or is_left_over(name) or name.startswith(".")):
+            message = f"{name} is none of the generated files: whoever gets them, as from version control, gets it, too"
+            findings.add(check, name, message, Place(name))
 
 
-def compare_files(check: Check, root: Path, manifest: Manifest, names: Iterable[str], findings: Findings) -> None:
-    """Compare files below `root` with their digests in the manifest."""
-    names = list(names)
+def _compare_files(directory: Directory, manifest: Manifest, findings: Findings) -> None:
+    """Compare files with their digests in the manifest."""
+    root, check = directory.root, directory.check
+    names = [name for name in manifest.here if directory.compares(name)]
     findings.look(check, len(names))
     for name in names:
         try:
@@ -81,23 +128,19 @@ def compare_files(check: Check, root: Path, manifest: Manifest, names: Iterable[
             findings.add(check, _owner(name), message, Place(name), manifest.here[name], found)
 
 
-def _foreign(root: Path) -> list[str]:
-    """List the other entries at the top of an artifact directory, without texts for people and hidden files."""
-    names = sorted(path.name for path in root.iterdir())
-    return [name for name in names if not (is_artifact(name) or is_left_over(name) or name.startswith("."))]
-
-
-def _check_head(context: Context, data: Mapping[str, Any], text: str, findings: Findings) -> None:
+def _check_head(directory: Directory, data: Mapping[str, Any], text: str, findings: Findings) -> None:
     generator = data.get("generator")
     # Any version may have written the files; the newest need not have changed them.
     known = isinstance(generator, str) and GENERATOR.fullmatch(generator)
     expected = {
         "generator": generator if known else NAME_AND_VERSION,
-        "fabric": context.fabric.name,
-        "input_sha256": context.digest,
+        "fabric": directory.fabric,
+        "input_sha256": directory.digest,
     }
     records = [Record("value", key, {key: value}) for key, value in expected.items()]
-    compare_records(UNCHANGED, MANIFEST, records, values(data, text.split("\n")), findings, context.other_fabric)
+    found = values(data, text.split("\n"))
+    other, meanings = directory.other_fabric, directory.meanings
+    compare_records(directory.check, MANIFEST, records, found, findings, other, meanings)
 
 
 def _owner(name: str) -> str:
@@ -108,15 +151,18 @@ def _owner(name: str) -> str:
     return f"{folder}/{device}" if folder else name
 
 
-def _generated(network: Network, root: Path) -> Iterator[str]:
-    """Iterate over the files that are there and that `generate` writes; others are not its own."""
+def _generated(network: Network, root: Path, servers: bool) -> Iterator[str]:
+    """Iterate over the files that are there and that `generate` writes, those of servers with `servers`."""
     yield from (name for name in (TOPOLOGY, CABLING) if (root / name).is_file())
     yield from (switch.file for switch in network.switches.values())
+    if servers:
+        yield from server_files(network.hosts)
+
+
+def server_files(hosts: Mapping[str, Host]) -> Iterator[str]:
+    """Iterate over the files of servers that are there and that `generate` writes; others are not its own."""
     profiles = {}
-    # Those of a cluster are in the manifest of the cluster.
-    if not (root / SERVERS).is_dir():
-        return
-    for name, host in network.hosts.items():
+    for name, host in hosts.items():
         profiles[host.profile.folder] = host.profile
         if host.profile.folder != server_folder(name):
             yield server_folder(name)
