@@ -33,6 +33,23 @@ DAMAGES = (
     "\t",
 )
 
+SHORT = """\
+{
+ "fabric": "f",
+ "devices": [
+  {"name": "a", "role": "leaf", "rail": 0},
+  {"name": "h", "role": "server", "nics": [{"name": "g", "leaf": "a", "leaf_port": "2"}]}
+ ],
+ "links": [
+  {"leaf": "a", "leaf_port": "1", "spine": "s", "spine_port": "1", "color": "c", "speed": "400g"}
+ ],
+ "colors": [
+  {"name": "c", "backup": null}
+ ],
+ "pool": "p"
+}
+"""
+
 
 def entries(text: str) -> dict[str, list[tuple[int, object]]]:
     reading = WrittenEntries(text, LISTS)
@@ -92,9 +109,8 @@ def test_a_damaged_topology_reads_as_it_does_as_a_whole(at: int, length: int, in
 @pytest.mark.long
 @pytest.mark.parametrize("instead", ("", *DAMAGES))
 def test_damage_at_every_place_reads_as_it_does_as_a_whole(instead: str) -> None:
-    text = "\n".join(TEXT.split("\n")[:20] + TEXT.split("\n")[-20:])
-    for whole in (text, TEXT[:900] + TEXT[-900:]):
-        for at in range(len(whole)):
-            for length in (0, 1):
-                changed = damaged(whole, at, length, instead)
-                assert read_topology(changed) == whole_topology(changed)
+    assert not read_topology(SHORT).defects
+    for at in range(len(SHORT)):
+        for length in (0, 1):
+            changed = damaged(SHORT, at, length, instead)
+            assert read_topology(changed) == whole_topology(changed)
