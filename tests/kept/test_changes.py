@@ -66,9 +66,9 @@ def files_read(act: Callable[[], object]) -> list[str]:
         read.append(file)
         return switch(root, file, *others)  # type: ignore[arg-type]
 
-    def read_profile(root: Path, name: str) -> object:
+    def read_profile(root: Path, name: str, **others: object) -> object:
         read.append(name)
-        return profile(root, name)
+        return profile(root, name, **others)  # type: ignore[arg-type]
 
     with (
         patch.object(ailb_gen.network.read, "read_switch", read_switch),
