@@ -4,10 +4,21 @@ from __future__ import annotations
 
 import gc
 import weakref
+from collections.abc import Iterator
 
 import pytest
 
 from ailb_gen.garbage import no_garbage_collection
+
+
+@pytest.fixture(autouse=True)
+def _collector() -> Iterator[None]:
+    """Have the collector on, whatever ran before in this process."""
+    was = gc.isenabled()
+    gc.enable()
+    yield
+    if not was:
+        gc.disable()
 
 
 class Cycle:

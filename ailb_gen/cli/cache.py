@@ -14,7 +14,7 @@ CLEAR = Annotated[bool, typer.Option("--clear", help="Delete all kept proofs and
 
 
 def cache(clear: CLEAR = False, as_json: JSON = False) -> None:
-    """Show or delete the proofs that validate keeps, and the models of what it read.
+    """Show or delete the proofs that validate keeps.
 
     While nothing has changed, it takes their findings over; after a change, what the change does not concern.
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 
+from ailb_gen.checks.before import TakenOver
 from ailb_gen.checks.extensions import ForeignCheck
 from ailb_gen.checks.model import Check, Finding, Result, Run, RunOptions, Severity
 from ailb_gen.checks.progress import STEPS
@@ -108,6 +109,7 @@ def driver_that_finds(*rows: Result, seen: list[RunOptions] | None = None) -> Mo
         advance: Callable[[int], None],
         step: Callable[[str], None],
         foreign: Sequence[ForeignCheck] = (),
+        over: TakenOver | None = None,
     ) -> tuple[Run, None]:
         if seen is not None:
             seen.append(options)
