@@ -1,6 +1,7 @@
 """`ailb-gen cache`, and `--no-cache`."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,11 @@ def test_proofs_are_kept_shown_and_cleared(cli: Cli, tmp_path: Path, monkeypatch
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
     monkeypatch.delenv("AILB_NO_CACHE")
     folder = tmp_path / "home" / "ailb-gen" / "proofs"
-    words = ("validate", str(EXAMPLES / "lab/fabric.yaml"), str(ROOT / "tests/golden/lab"), "--checks", "!failures")
+    # A copy: other tests hard-link the files of the golden tree, which changes their change times.
+    tree, fabric = tmp_path / "lab", tmp_path / "fabric.yaml"
+    shutil.copytree(ROOT / "tests/golden/lab", tree, symlinks=True)
+    shutil.copy(EXAMPLES / "lab/fabric.yaml", fabric)
+    words = ("validate", str(fabric), str(tree), "--checks", "!failures")
     assert cli("cache") == (0, f"{folder}: 0 proofs and models of 0 fabrics kept, 0.0 MB\n", "")
     code, out, err = cli(*words)
     assert (code, err) == (0, "")
