@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 # Containers often set it: then every worker, and every process that tests start, would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo demo-deploy demo-lab test test-long test-all lint prose types compiled unit bench studies schema checks-doc
+.PHONY: help demo demo-deploy demo-lab test test-long test-exhaustive test-all lint prose types compiled unit bench studies schema checks-doc
 .PHONY: services reference docs man golden pictures format clean
 
 help:
@@ -18,7 +18,8 @@ help:
 	@echo "make demo-lab   run examples/lab in network namespaces with real BGP: check, traffic, a failure, a push"
 	@echo "make test    lint, types and all tests but the long ones: minutes"
 	@echo "make test-long   the long tests, and every property once more: 20 minutes"
-	@echo "make test-all    both, the former with coverage"
+	@echo "make test-exhaustive   every case of the largest tables: an hour"
+	@echo "make test-all    tests and long tests, the former with coverage"
 	@echo "make services   install a real NetBox and a real Nautobot for the long tests: 4 minutes, once"
 	@echo "make docs    build the documentation site into build/site, strictly: open build/site/index.html"
 	@echo "make man     write man pages into build/man: man -M build/man ailb-gen"
@@ -99,7 +100,10 @@ unit: compiled
 		-m "not long" -k "not ($(SLOW))" $(UNCOMPILED) $(MEASURED) --cov-report=term --cov-fail-under=$(COVERAGE))
 
 test-long: $(STAMP)
-	$(BIN)/pytest -n $(LONG_WORKERS) -m "long or hypothesis" --durations=25
+	$(BIN)/pytest -n $(LONG_WORKERS) -m "(long or hypothesis) and not exhaustive" --durations=25
+
+test-exhaustive: $(STAMP)
+	$(BIN)/pytest -n $(LONG_WORKERS) -m exhaustive
 
 # Otherwise the first tests that ask for one wait for this.
 services: $(STAMP)

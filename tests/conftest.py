@@ -1,7 +1,9 @@
 """What all tests share: where things are, and how to skip: with the reason, and never where a thing is required."""
 
 import gc
+import math
 import os
+import signal
 import subprocess
 import sys
 from collections import defaultdict
@@ -119,9 +121,9 @@ APART = tuple(
     )
 )
 
-# Of the cases of a test, coverage measures those that begin within this many seconds of processor time: others reach
-# few lines that these do not reach, and measuring doubles the time that they take.
-MEASURED_S = float(os.environ.get("AILB_MEASURED_S", "1"))
+# Of a test with all its cases, coverage measures this many seconds of processor time: what follows reaches few lines
+# that were not reached before, and takes five times as long while it is measured.
+MEASURED_S = float(os.environ.get("AILB_MEASURED_S", "0.5"))
 measured_s: dict[str, float] = defaultdict(float)
 
 
@@ -168,17 +170,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Run what is marked `untraced`, or has been measured enough, without the trace function of coverage."""
     trace = sys.gettrace()
     if trace is None:
         return (yield)
     function, begun = item.nodeid.partition("[")[0], process_time()
-    if is_untraced(item) or measured_s[function] > MEASURED_S:
+    left = 0.0 if is_untraced(item) else MEASURED_S - measured_s[function]
+    if left <= 0:
         sys.settrace(None)
+    elif left < math.inf:
+        signal.signal(signal.SIGVTALRM, lambda number, frame: sys.settrace(None))
+        signal.setitimer(signal.ITIMER_VIRTUAL, left)
     try:
         return (yield)
     finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         sys.settrace(trace)
         measured_s[function] += process_time() - begun
 
@@ -191,16 +198,21 @@ def is_untraced(item: pytest.Item) -> bool:
 
 
 def mark_left_out(items: list[pytest.Item]) -> None:
-    """Mark as long what `sampled(n)` leaves out: of the cases of a test, the first and one in n of the others stay.
+    """Mark as long what `sampled(n, m)` leaves out: of the cases of a test, the first and one in n of the others stay.
 
-    Which ones depends on their names alone, so that rows and columns of a table are left out alike.
+    Of those left out all but one in m are exhaustive, too; without m none is. Which ones depends on their names alone,
+    so that rows and columns of a table are left out alike.
     """
     seen: set[str] = set()
     for item in items:
         marker = item.get_closest_marker("sampled")
         function = item.nodeid.partition("[")[0]
-        if marker is not None and function in seen and crc32(item.nodeid.encode()) % marker.args[0]:
-            item.add_marker(pytest.mark.long)
+        if marker is not None and function in seen:
+            few, many = divmod(crc32(item.nodeid.encode()), marker.args[0])
+            if many:
+                item.add_marker(pytest.mark.long)
+            if many and few % (*marker.args, 1)[1]:
+                item.add_marker(pytest.mark.exhaustive)
         seen.add(function)
 
 

@@ -2,6 +2,7 @@
 
 import re
 import sys
+import time
 import tomllib
 from collections import defaultdict
 from pathlib import Path
@@ -66,7 +67,7 @@ def test_modules_that_are_run_by_test_share_no_set_up() -> None:
     assert distribution._split_scope(node) == node
 
 
-def test_coverage_measures_the_first_cases_of_a_test(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_coverage_measures_the_beginning_of_a_test(monkeypatch: pytest.MonkeyPatch) -> None:
     def trace(frame: FrameType, event: str, argument: object) -> None:
         """Measure nothing."""
 
@@ -77,18 +78,21 @@ def test_coverage_measures_the_first_cases_of_a_test(monkeypatch: pytest.MonkeyP
     before = sys.gettrace()
     seen = []
     try:
-        for seconds in (0.0, 2.0):
+        for seconds, more in ((0.0, 0.0), (0.99, 0.3), (2.0, 0.0)):
             spent["tests/test_one.py::test_one"] = seconds
             sys.settrace(trace)
-            call: Any = conftest.pytest_runtest_call(item)
+            call: Any = conftest.pytest_runtest_protocol(item)
             next(call)
+            ends = time.thread_time() + more
+            while time.thread_time() < ends:
+                sum(range(10_000))
             seen.append(sys.gettrace())
             with pytest.raises(StopIteration):
                 call.send(None)
             assert sys.gettrace() is trace
     finally:
         sys.settrace(before)
-    assert seen == [trace, None]
+    assert seen == [trace, None, None]
     assert spent["tests/test_one.py::test_one"] > 2
 
 

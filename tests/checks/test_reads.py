@@ -85,7 +85,7 @@ def test_failures_read_what_the_table_says() -> None:
     assert unlisted("lab", GOLDEN / "lab", failures=True) == []
 
 
-@pytest.mark.sampled(40)
+@pytest.mark.sampled(60, 8)
 @pytest.mark.parametrize("name", [row.name for row in KINDS if "lab" in row.examples])
 def test_functions_read_nothing_else_of_what_is_damaged(name: str, tmp_path: Path) -> None:
     row = next(row for row in KINDS if row.name == name)

@@ -87,7 +87,7 @@ def lab(file: str) -> bytes:
     return (GOLDEN / "lab" / file).read_bytes()
 
 
-@pytest.mark.sampled(60)
+@pytest.mark.sampled(60, 30)
 @pytest.mark.parametrize(("example", "name"), [*ROWS])
 def test_every_kind_of_damage_and_its_repair(example: str, name: str, warnings: list[str], tmp_path: Path) -> None:
     row = ROWS[example, name]
