@@ -59,8 +59,7 @@ def test_a_leaf_that_differs_is_of_another_kind() -> None:
 @given(cases())
 def test_random_fabrics(case: Case) -> None:
     graph = Graph(case.network)
-    failed = frozenset(number for number, one in enumerate(graph.sessions.up) if one.cable in case.failed)
-    compare(graph, failed)
+    compare(graph, case.failed_sessions(graph))
 
 
 def test_a_kind_that_is_none_is_an_error() -> None:

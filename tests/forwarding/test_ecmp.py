@@ -105,6 +105,19 @@ def cell_by_cell(links: Links, matrix: Volumes, pairs: int, seed: int, volumes: 
     return float(load[0::2].max() / load[0::2].mean()), float(load[1::2].max() / load[1::2].mean())
 
 
+def all_to_all_drawn_once(
+    name: str, faster: float, batch: int, monkeypatch: pytest.MonkeyPatch
+) -> tuple[Links, Volumes, Volumes]:
+    """Return links, flows and volumes of all pairs, half of which carry so much more, for single draws in batches."""
+    monkeypatch.setattr(ecmp, "BATCH", batch)
+    monkeypatch.setattr(ecmp, "DRAWS", 1)
+    graph = routing(name).graph
+    flows = all_to_all(rails_and_rates(graph.network, graph.index)[0], len(graph.names))
+    volumes = flows.copy()
+    volumes[: len(flows) // 2] *= faster
+    return Links(routing(name)), flows, volumes
+
+
 @pytest.mark.parametrize("batch", [1, 100, 1_000_000])
 @pytest.mark.parametrize("faster", [1, 2.5])
 @pytest.mark.parametrize("name", ["lab", "brownfield", "jvd-8-uplinks"])
@@ -112,13 +125,7 @@ def test_sums_are_those_of_every_queue_pair(
     name: str, faster: float, batch: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However flows are taken together, in one draw: with parallel cables, and with servers of two speeds."""
-    monkeypatch.setattr(ecmp, "BATCH", batch)
-    monkeypatch.setattr(ecmp, "DRAWS", 1)
-    graph, links = routing(name).graph, Links(routing(name))
-    rows, _ = rails_and_rates(graph.network, graph.index)
-    flows = all_to_all(rows, len(graph.names))
-    volumes = flows.copy()
-    volumes[: len(flows) // 2] *= faster
+    links, flows, volumes = all_to_all_drawn_once(name, faster, batch, monkeypatch)
     found = monte_carlo(links, flows, 4, 3, None if faster == 1 else volumes)
     assert found is not None
     assert found.draws == 1
@@ -140,12 +147,7 @@ def test_sums_of_flows_are_hashed_like_each_flow(
     name: str, faster: float, batch: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where there are too many flows for a draw of each: the same means, with parallel cables and with two speeds."""
-    monkeypatch.setattr(ecmp, "BATCH", batch)
-    monkeypatch.setattr(ecmp, "DRAWS", 1)
-    graph, links = routing(name).graph, Links(routing(name))
-    flows = all_to_all(rails_and_rates(graph.network, graph.index)[0], len(graph.names))
-    volumes = flows.copy()
-    volumes[: len(flows) // 2] *= faster
+    links, flows, volumes = all_to_all_drawn_once(name, faster, batch, monkeypatch)
     each = means(links, flows, None if faster == 1 else volumes)
     monkeypatch.setattr(ecmp, "WORK", 1)
     # The ratios have standard deviations of less than 0.3: 4 standard errors of a difference are less than 0.07.

@@ -31,6 +31,7 @@ from ailb_gen.network.model import (
     Vlan,
 )
 from ailb_gen.network.policy import Community, Policy, PrefixList, RouteFilter, Term
+from ailb_gen.routing.graph import Graph
 from tests.conftest import examples
 
 NO_COS = class_of_service(Node(""))
@@ -116,6 +117,10 @@ class Case:
 
     network: Network
     failed: frozenset[Cable]
+
+    def failed_sessions(self, graph: Graph) -> frozenset[int]:
+        """Return which sessions of the graph of this fabric have failed."""
+        return frozenset(number for number, one in enumerate(graph.sessions.up) if one.cable in self.failed)
 
     def __repr__(self) -> str:
         # In full it is so long that hypothesis warns, and the warning would hide the failure. What hypothesis prints

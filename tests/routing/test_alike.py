@@ -60,9 +60,8 @@ def test_a_switch_that_differs(device: str, old: str, new: str) -> None:
 @given(cases())
 def test_random_fabrics(case: Case) -> None:
     graph = Graph(case.network)
-    failed = frozenset(number for number, one in enumerate(graph.sessions.up) if one.cable in case.failed)
     compare(graph)
-    compare(graph.without(failed))
+    compare(graph.without(case.failed_sessions(graph)))
 
 
 def test_states_of_kinds_that_meet_a_condition() -> None:

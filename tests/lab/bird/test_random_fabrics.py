@@ -40,8 +40,7 @@ Seen = tuple[str, Route, str]
 
 def routing_of(case: Case) -> Routing:
     graph = Graph(case.network)
-    failed = frozenset(number for number, one in enumerate(graph.sessions.up) if one.cable in case.failed)
-    return Routing(case.network, failed, graph)
+    return Routing(case.network, case.failed_sessions(graph), graph)
 
 
 def ambiguous(case: Case, prefixes: set[Prefix]) -> set[Prefix]:
