@@ -121,8 +121,8 @@ APART = tuple(
     )
 )
 
-# Of a test with all its cases, coverage measures this many seconds of processor time: what follows reaches few lines
-# that were not reached before, and takes five times as long while it is measured.
+# Of a test with all its cases, coverage measures this many seconds of processor time, and as many of what sets it up:
+# what follows reaches few lines that were not reached before, and takes five times as long while it is measured.
 MEASURED_S = float(os.environ.get("AILB_MEASURED_S", "0.5"))
 measured_s: dict[str, float] = defaultdict(float)
 
@@ -170,12 +170,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
+    """Measure what a test is set up with."""
+    return (yield from measured(item, "setup"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Measure a test."""
+    return (yield from measured(item, "call"))
+
+
+def measured(item: pytest.Item, phase: str) -> Generator[None, object, object]:
     """Run what is marked `untraced`, or has been measured enough, without the trace function of coverage."""
     trace = sys.gettrace()
     if trace is None:
         return (yield)
-    function, begun = item.nodeid.partition("[")[0], process_time()
+    function, begun = f"{item.nodeid.partition('[')[0]} {phase}", process_time()
     left = 0.0 if is_untraced(item) else MEASURED_S - measured_s[function]
     if left <= 0:
         sys.settrace(None)

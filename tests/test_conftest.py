@@ -79,9 +79,9 @@ def test_coverage_measures_the_beginning_of_a_test(monkeypatch: pytest.MonkeyPat
     seen = []
     try:
         for seconds, more in ((0.0, 0.0), (0.99, 0.3), (2.0, 0.0)):
-            spent["tests/test_one.py::test_one"] = seconds
+            spent["tests/test_one.py::test_one call"] = seconds
             sys.settrace(trace)
-            call: Any = conftest.pytest_runtest_protocol(item)
+            call: Any = conftest.pytest_runtest_call(item)
             next(call)
             ends = time.thread_time() + more
             while time.thread_time() < ends:
@@ -93,7 +93,7 @@ def test_coverage_measures_the_beginning_of_a_test(monkeypatch: pytest.MonkeyPat
     finally:
         sys.settrace(before)
     assert seen == [trace, None, None]
-    assert spent["tests/test_one.py::test_one"] > 2
+    assert spent["tests/test_one.py::test_one call"] > 2
 
 
 def test_folders_whose_programs_coverage_leaves_out_run_unmeasured() -> None:

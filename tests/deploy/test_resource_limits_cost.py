@@ -190,9 +190,9 @@ def test_attacks_cost_their_own_devices_only(verb: str, attacks: list[Attack], t
 
 EVERYWHERE = [
     (("switch", "settings", CONFIG), "plan"),
-    (("switch", "lines of words", CONFIG), "plan"),
-    (("switch", "long values", "get-interface-information"), "verify"),
     (("server", "objects", "probe"), "verify"),
+    pytest.param(("switch", "lines of words", CONFIG), "plan", marks=pytest.mark.exhaustive),
+    pytest.param(("switch", "long values", "get-interface-information"), "verify", marks=pytest.mark.exhaustive),
 ]
 
 

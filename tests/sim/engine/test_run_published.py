@@ -73,7 +73,10 @@ def test_the_flow_list_has_the_published_counts() -> None:
     assert outcome.link_pauses.sum() == 0
 
 
-@pytest.mark.parametrize(("balancer", "mode"), SLOWDOWN)
+@pytest.mark.parametrize(
+    ("balancer", "mode"),
+    [pytest.param(*row, marks=[pytest.mark.exhaustive] if row[1] == "irn" else []) for row in SLOWDOWN],
+)
 def test_slowdowns_of_the_flow_list_are_those_of_the_peer(balancer: str, mode: str) -> None:
     work, fabric = flow_list(), two_to_one()
     found = []
