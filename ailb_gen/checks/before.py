@@ -92,6 +92,12 @@ class TakenOver:
         self.lists, facts = lists, self.before.facts
         self.changed = parts_of(_changed(self.before, facts, context, lists)) if facts is not None else frozenset()
 
+    @property
+    def read_lists(self) -> CableLists:
+        """What was read of the lists of cables, once the run is over."""
+        assert self.lists is not None
+        return self.lists
+
     def results(self, checks: Sequence[Check]) -> Sequence[Result] | None:
         """Return the results of the checks that share a function if they hold, None if it has to run."""
         found = [self.before.results[check.id] for check in checks if check.id in self.before.results]

@@ -21,13 +21,17 @@ from ailb_gen.progress import Warn
 
 @dataclass(frozen=True, slots=True)
 class AskedProof:
-    """What is proved, as it was given: paths, patterns of checks, the YANG models, and the seed of samples."""
+    """What is proved, as it was given: paths, patterns of checks, the YANG models, and the seed of samples.
+
+    A base is proved for an `origin`, the fabric file whose models are then those of the base.
+    """
 
     fabric: Path
     artifacts: Path
     checks: tuple[str, ...]
     yang: Path | None
     seed: int
+    origin: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +112,7 @@ class KeptProofs:
         """The name of the models that runs of this fabric file and this question keep."""
         general = json.loads(self.inputs.general)
         question = json.dumps([general[name] for name in ("program", "checks", "models", "seed")])
-        return f"{_short(question)}-{_short(str(real(self.asked.fabric)))}{folder.MODELS}"
+        return f"{_short(question)}-{_short(str(real(self.asked.origin or self.asked.fabric)))}{folder.MODELS}"
 
     def read(self, name: str) -> bytes | None:
         """Return a file of the folder, None where there is none or the folder cannot be used. Raises ValueError."""
