@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ailb_gen.api.batfish import ask, most_failures, open_service
 from ailb_gen.api.inputs import check_executor, check_path, intent_of, processes
+from ailb_gen.api.since import proved_base, refuse_what_needs_more
 from ailb_gen.errors import AilbError, ExtensionError, UsageError
 from ailb_gen.progress import Progress, Warn, quiet, unheeded
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from ailb_gen.checks.model import Check, RunOptions
     from ailb_gen.checks.waivers import Waiver
     from ailb_gen.intent.load import Intent
-    from ailb_gen.kept.proof import KeptProof, KeptProofs
+    from ailb_gen.kept.proof import AskedProof, KeptProof, KeptProofs
     from ailb_gen.report.check_report import CheckReport
 
 # The mildest severity that fails the gate.
@@ -60,14 +61,16 @@ def validate(
     directory or a git revision, is taken over from its proof, which is made first unless it is kept; the report's
     `since` says what that was.
     """
-    if since is not None and (batfish is not None or html or not isinstance(fabric, str | Path)):
-        reason = "an HTML report, Batfish and a fabric without a file need more than what is taken over"
-        raise UsageError(f"--since {since}: {reason}; leave one of both out")
+    if since is not None:
+        refuse_what_needs_more(since, fabric, batfish, html)
     most = most_failures(batfish_failures, batfish is not None)
-    proofs = None
+    proofs = question = None
     if (remember or since is not None) and batfish is None and not html and isinstance(fabric, str | Path):
+        from ailb_gen.kept.proof import AskedProof
+
         check_executor(executor)
-        proofs = _kept_proofs(Path(fabric), Path(artifacts), checks, yang, seed, warn, remember)
+        question = AskedProof(Path(fabric), Path(artifacts), tuple(checks), yang, seed)
+        proofs = _kept_proofs(question, warn, remember)
     if since is None and proofs is not None and (kept := proofs.recall()) is not None:
         return _taken_over(kept, waivers, limit, fail_on)
     asked = asked_checks(Path(artifacts), checks, waivers, yang, seed, executor, jobs, batfish is not None, html)
@@ -76,17 +79,18 @@ def validate(
     service = open_service(batfish, batfish_timeout) if batfish is not None else None
 
     # Imported when the input is known to be usable: it brings everything that computes.
-    from ailb_gen.api.since import proved_base
     from ailb_gen.checks.progress import STEPS
     from ailb_gen.checks.run import examine
     from ailb_gen.report.check_report import CheckReport
     from ailb_gen.report.verdict import judge
 
     options = asked.options
-    base = proved_base(str(since), proofs, options, progress) if since is not None else None
-    if base is not None and proofs is not None and (kept := base.held(proofs)) is not None:
-        return replace(_taken_over(kept, waivers, limit, fail_on), since=base.since(proofs.inputs.tree))
-    over = base.over(proofs) if base is not None and proofs is not None else _earlier(proofs)
+    base = None
+    if since is not None and question is not None:
+        base = proved_base(str(since), question, proofs, options, progress, warn)
+    if base is not None and (kept := base.held()) is not None:
+        return replace(_taken_over(kept, waivers, limit, fail_on), since=base.since())
+    over = base.over() if base is not None else _earlier(proofs)
     with progress("checking", STEPS) as advance:
         done, context = examine(intent, Path(artifacts), options, advance, advance.step, asked.foreign, over=over)
     opinion, trouble = ask(service, context, options.checks, most, progress, warn)
@@ -99,19 +103,15 @@ def validate(
         # The models are then those of the base.
         if proofs.keep(done, options.checks, WAIVABLE) and over is not None and base is None:
             keep_models(proofs, done, context, over)
-    told = base.since(proofs.inputs.tree, over) if base is not None and proofs is not None else None
     verdict = judge(done, asked.waivers, options.checks, limit, fail_on)
-    return CheckReport(verdict, "validate", context, trouble, since=told)
+    return CheckReport(verdict, "validate", context, trouble, since=base.since(over) if base is not None else None)
 
 
-def _kept_proofs(
-    fabric: Path, artifacts: Path, checks: Sequence[str], yang: Path | None, seed: int, warn: Warn, remember: bool
-) -> KeptProofs | None:
+def _kept_proofs(asked: AskedProof, warn: Warn, remember: bool) -> KeptProofs | None:
     """Return where a proof may be kept; None where extensions add checks, whose findings may follow from anything."""
     from ailb_gen.extensions import installed
-    from ailb_gen.kept.proof import AskedProof, KeptProofs, inputs_of
+    from ailb_gen.kept.proof import KeptProofs, inputs_of
 
-    asked = AskedProof(fabric, artifacts, tuple(checks), yang, seed)
     inputs = inputs_of(asked) if not installed("checks") else None
     return KeptProofs(asked, inputs, warn, remember) if inputs is not None else None
 

@@ -17,7 +17,7 @@ from ailb_gen.manifest import read_any
 from ailb_gen.network.difference import changed_fields
 from ailb_gen.network.fabric import Defect
 from ailb_gen.network.model import Switch
-from ailb_gen.network.read import CableLists
+from ailb_gen.network.read import NO_LISTS, CableLists
 
 # Switches that were read before, by file, each with its commit check.
 Known = Mapping[str, tuple[Switch, CheckResult]]
@@ -85,18 +85,12 @@ class TakenOver:
     changed: frozenset[str] = frozenset()
     held: list[str] = field(default_factory=list)
     checked: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    lists: CableLists | None = None
+    lists: CableLists = NO_LISTS
 
     def compare(self, context: Context, lists: CableLists) -> None:
         """Compare the earlier run with what was read now."""
         self.lists, facts = lists, self.before.facts
         self.changed = parts_of(_changed(self.before, facts, context, lists)) if facts is not None else frozenset()
-
-    @property
-    def read_lists(self) -> CableLists:
-        """What was read of the lists of cables, once the run is over."""
-        assert self.lists is not None
-        return self.lists
 
     def results(self, checks: Sequence[Check]) -> Sequence[Result] | None:
         """Return the results of the checks that share a function if they hold, None if it has to run."""

@@ -85,10 +85,9 @@ def validate(
             bars.append(bar)
 
     own = all(kind in FORMATS for kind, _ in where)
-    if since is not None and (is_cluster(fabric) or not own):
-        reason = "a cluster file and report formats of extensions need more than what is taken over"
-        raise UsageError(f"--since {since}: {reason}; leave one of both out")
-    if is_cluster(fabric):
+    if since is not None and not own:
+        raise UsageError(f"--since {since}: report formats of extensions may need more than is taken over")
+    if since is None and is_cluster(fabric):
         from ailb_gen.api.cluster import validate_cluster
 
         ask = partial(validate_cluster, batfish=batfish, batfish_failures=batfish_failures)
@@ -124,7 +123,7 @@ def validate(
         elif report.proved:
             said = f"nothing has changed since the proof of {report.proved}, whose findings hold; or use --no-cache"
             notify(f"note: {said}")
-        elif wanted() and (hint := slow_family(bars[0].spent_s)):
+        elif since is None and wanted() and (hint := slow_family(bars[0].spent_s)):
             say(hint)
         conclude(report, where, everything)
 

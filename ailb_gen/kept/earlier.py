@@ -15,7 +15,6 @@ from ailb_gen.kept.inputs import TreeEntry
 from ailb_gen.kept.models import Models, decode, encode
 from ailb_gen.kept.proof import KeptProof, KeptProofs
 from ailb_gen.layout import CABLING, TOPOLOGY
-from ailb_gen.network.read import CableLists
 
 # Models are written again where more than this share of the switches was read anew.
 SHARE = 1 / 8
@@ -65,24 +64,22 @@ def keep_models(proofs: KeptProofs, run: Run, context: Context, over: TakenOver)
     """Keep what a run read, unless the models that are kept serve the next run as well."""
     before, switches = over.before, context.network.switches
     read = sum(switch.file not in before.known for switch in switches.values())
-    if over.lists is None:
-        return
     serves = before.facts is not None and before.lists is not None
     # What found something is checked again each time.
     if serves and read <= SHARE * len(switches) and _failed(before.results.values()) <= _failed(run.results):
         return
-    write_models(proofs, models_of(proofs.inputs.tree, context, over.lists))
+    write_models(proofs, models_of(proofs, context, over))
 
 
-def models_of(tree: tuple[TreeEntry, ...], context: Context, lists: CableLists) -> Models:
-    """Return the models of what was read of the files of a tree."""
+def models_of(proofs: KeptProofs, context: Context, over: TakenOver) -> Models:
+    """Return the models of what a run read."""
     commit = context.commit or {}
     return Models(
-        tree,
+        proofs.inputs.tree,
         facts_of(context),
         {switch.file: (switch, commit.get(name, NOTHING)) for name, switch in context.network.switches.items()},
         {host.profile.folder: host.profile for host in context.network.hosts.values()},
-        lists,
+        over.lists,
         b"",
     )
 

@@ -61,11 +61,8 @@ class KeptProof:
     waivable: frozenset[str]
 
 
-def inputs_of(asked: AskedProof) -> ProofInputs | None:
-    """Return the inputs of a proof; None where they cannot be read, or a link leads out of the tree.
-
-    What cannot be read is then reported by the proof itself, which is not kept.
-    """
+def read_inputs(asked: AskedProof) -> ProofInputs:
+    """Return the inputs of a proof. Raises AilbError where one cannot be read, or a link leads out of the tree."""
     try:
         intent, tree = intent_digests(asked.fabric), tree_entries(asked.artifacts)
         files = [asked.fabric, *(asked.fabric.parent / name for name in intent if name)]
@@ -78,7 +75,18 @@ def inputs_of(asked: AskedProof) -> ProofInputs | None:
             "seed": asked.seed,
         }
         return ProofInputs(json.dumps(general), tree, change_times([*files, asked.artifacts, *below]))
-    except (AilbError, OSError):
+    except OSError as error:
+        raise UsageError(f"{error.filename}: {error.strerror}") from error
+
+
+def inputs_of(asked: AskedProof) -> ProofInputs | None:
+    """Return the inputs of a proof; None where they cannot be read, or a link leads out of the tree.
+
+    What cannot be read is then reported by the proof itself, which is not kept.
+    """
+    try:
+        return read_inputs(asked)
+    except AilbError:
         return None
 
 

@@ -6,24 +6,25 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from ailb_gen.checks.before import TakenOver
+from ailb_gen.checks.before import FINDINGS, TakenOver
+from ailb_gen.checks.reads import EVERYTHING
 from ailb_gen.kept.earlier import before_of
-from ailb_gen.kept.inputs import TreeEntry, is_folder
+from ailb_gen.kept.inputs import is_folder
 from ailb_gen.kept.models import Models
 from ailb_gen.kept.proof import KeptProof, KeptProofs
-from ailb_gen.wording import counted
+from ailb_gen.wording import counted, some
 
 # Why every check runs where the intent is not the same.
-INTENT = "fabric file"
-# The reasons that are no parts of files, in a sentence.
-TOLD = {"everything": "any file", "findings": "findings before"}
+INTENT = "intent"
+# In a sentence, reasons that are no parts of files.
+TOLD = {EVERYTHING: "any file", FINDINGS: "findings in the base", INTENT: "fabric file"}
 
 
 @dataclass(frozen=True, slots=True)
 class Since:
     """What a proof took over from that of `base`.
 
-    `changed` files of `files` on either side differ. `taken_over` are the checks whose results hold, and `checked` the
+    `changed` of `files` on either side differ. `taken_over` are the checks whose results hold, and `checked` the
     others, each with the changed parts that it reads.
     """
 
@@ -36,40 +37,50 @@ class Since:
     def lines(self) -> list[str]:
         """Return what was taken over, as text: one line, and one for each set of parts with the checks that ran."""
         held, ran = len(self.taken_over), len(self.checked)
-        files = f"{self.changed:,} of {counted(self.files, 'file')} changed"
+        files = f"{self.changed:,} of {counted(self.files, 'artifact')} changed"
         rows: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
         for check, parts in self.checked.items():
             rows[parts].append(check)
-        each = (f"  {', '.join(TOLD.get(part, part) for part in parts)}: {' '.join(rows[parts])}" for parts in rows)
+        if (INTENT,) in rows:
+            files += ", and the fabric file; those that are the same were not read again"
+        each = (f"  {', '.join(TOLD.get(part, part) for part in parts)}: {some(rows[parts])}" for parts in rows)
         return [f"since {self.base}: {files}; {held} of {counted(held + ran, 'check')} taken over", *each]
 
 
 @dataclass(frozen=True, slots=True)
 class ProvedBase:
-    """A base with its proof, what was read for it, and the `general` inputs of the proof."""
+    """A base with its proof, what was read for it, and the `general` inputs; `after` are the files that follow it."""
 
     name: str
     general: str
     models: Models
     proof: KeptProof
+    after: KeptProofs
 
-    def held(self, proofs: KeptProofs) -> KeptProof | None:
-        """Return the proof of the base as that of other files, if all inputs are the same."""
-        if (self.general, self.models.tree) != (proofs.inputs.general, proofs.inputs.tree):
+    @property
+    def same_intent(self) -> bool:
+        """Whether all but the artifacts is the same."""
+        return self.general == self.after.inputs.general
+
+    def held(self) -> KeptProof | None:
+        """Return the proof of the base as that of the files after it, if all inputs are the same."""
+        if not self.same_intent or self.models.tree != self.after.inputs.tree:
             return None
-        run = replace(self.proof.run, intent=str(proofs.asked.fabric), artifacts=str(proofs.asked.artifacts))
-        return replace(self.proof, run=run)
+        asked = self.after.asked
+        return replace(
+            self.proof, run=replace(self.proof.run, intent=str(asked.fabric), artifacts=str(asked.artifacts))
+        )
 
-    def over(self, proofs: KeptProofs) -> TakenOver:
-        """Return what of the base holds for other files; of another intent only what was read."""
-        same = self.general == proofs.inputs.general
-        return TakenOver(before_of(self.models, proofs.inputs.tree, self.proof if same else None))
+    def over(self) -> TakenOver:
+        """Return what of the base holds for the files after it; of another intent only what was read."""
+        return TakenOver(before_of(self.models, self.after.inputs.tree, self.proof if self.same_intent else None))
 
-    def since(self, tree: tuple[TreeEntry, ...], over: TakenOver | None = None) -> Since:
-        """Return what was taken over for the files of a tree; without `over` that is everything."""
-        old, new = ({row for row in rows if not is_folder(row)} for rows in (self.models.tree, tree))
-        changed, files = ({path for path, _, _ in rows} for rows in (old ^ new, old | new))
+    def since(self, over: TakenOver | None = None) -> Since:
+        """Return what was taken over; without `over` that is everything."""
+        trees = (self.models.tree, self.after.inputs.tree)
+        old, new = ({entry for entry in tree if not is_folder(entry)} for tree in trees)
+        changed, files = ({path for path, _, _ in entries} for entries in (old ^ new, old | new))
         held = over.held if over is not None else [result.check.id for result in self.proof.run.results]
         checked = over.checked if over is not None else {}
-        why = {check: checked[check] or (INTENT,) for check in sorted(checked)}
+        why = {check: checked[check] if self.same_intent else (INTENT,) for check in sorted(checked)}
         return Since(self.name, len(changed), len(files), tuple(sorted(held)), why)

@@ -107,11 +107,11 @@ def _git(folder: Path, *words: str, given: bytes = b"", failure: str | None = No
         done = subprocess.run([git, *words], input=given, capture_output=True, env=env, check=False)
     except ValueError as error:
         # No command line takes a NUL, nor half a character.
-        raise UsageError(f"{failure!a}: no revision has such a name; {error}") from error
+        raise UsageError(f"revision {failure!a}: no revision has such a name; {error}") from error
     if done.returncode:
         told = done.stderr.decode("utf-8", "backslashreplace").strip()[:QUOTED]
         if failure is not None:
-            raise UsageError(f"{failure!a}: no commit of this repository; {told or FETCH}")
+            raise UsageError(f"revision {failure!a}: no commit of this repository; {told or FETCH}")
         raise UsageError(f"{folder}: git cannot read the repository: {told}")
     return done.stdout
 
