@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ import ailb_gen.hosts.read
 import ailb_gen.network.read
 from ailb_gen.api.validate import validate
 from ailb_gen.kept.folder import kept_files, write
+from ailb_gen.kept.inputs import program_digest
 from ailb_gen.kept.models import decode
 from ailb_gen.kept.proof import AskedProof, inputs_of
 from ailb_gen.report.check_report import CheckReport
@@ -30,8 +32,15 @@ FEW = ("!failures",)
 ROWS = {(example, row.name): row for row in KINDS for example in row.examples}
 
 
+@pytest.fixture(scope="session")
+def digest() -> str:
+    return program_digest()
+
+
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(digest: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    # No other program runs; to read all of it takes as long as a proof of a small fabric.
+    monkeypatch.setattr("ailb_gen.kept.proof.program_digest", lambda: digest)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
     (tmp_path / "home").mkdir()
     return tmp_path / "home"
@@ -133,11 +142,22 @@ CHANGES: dict[str, Callable[[], Changes]] = {
 }
 
 
+@pytest.fixture(scope="module")
+def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A user's cache after a proof of the undamaged tree."""
+    place = tmp_path_factory.mktemp("record")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("XDG_CACHE_HOME", str(place))
+        prove(tree({}, place / "sound"), [])
+    assert len([*place.rglob("*.models")]) == 1
+    return place / "ailb-gen"
+
+
 @pytest.mark.parametrize("name", [*CHANGES])
-def test_a_change_and_back(name: str, warnings: list[str], tmp_path: Path) -> None:
+def test_a_change_and_back(name: str, record: Path, home: Path, warnings: list[str], tmp_path: Path) -> None:
     changes = CHANGES[name]()
-    sound, other = tree({}, tmp_path / "sound"), tree(changes, tmp_path / "other", seal="manifest.json" not in changes)
-    prove(sound, warnings)
+    shutil.copytree(record, home / "ailb-gen")
+    other = tree(changes, tmp_path / "other", seal="manifest.json" not in changes)
     assert_as_from_nothing(other, warnings)
     # Two changes one after the other.
     further: Changes = {OTHER: lab(OTHER).replace(b" mtu 9", b" mtu 4", 1)}
