@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ailb_gen.api.batfish import ask, most_failures, open_service
 from ailb_gen.api.inputs import check_executor, check_path, intent_of, processes
+from ailb_gen.api.since import proved_base, refuse_what_needs_more
 from ailb_gen.errors import AilbError, ExtensionError, UsageError
 from ailb_gen.progress import Progress, Warn, quiet, unheeded
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from ailb_gen.checks.model import Check, RunOptions
     from ailb_gen.checks.waivers import Waiver
     from ailb_gen.intent.load import Intent
-    from ailb_gen.kept.proof import KeptProof, KeptProofs
+    from ailb_gen.kept.proof import AskedProof, KeptProof, KeptProofs
     from ailb_gen.report.check_report import CheckReport
 
 # The mildest severity that fails the gate.
@@ -42,6 +43,7 @@ def validate(
     batfish_failures: int | str | None = None,
     html: bool = True,
     remember: bool = False,
+    since: str | Path | None = None,
     progress: Progress = quiet,
     warn: Warn = unheeded,
 ) -> CheckReport:
@@ -55,14 +57,21 @@ def validate(
     used, WorkerError when a process dies.
 
     With `remember`, the findings of a kept proof of the same inputs are taken over, and those of a new one are kept;
-    not with Batfish, `html` or checks of extensions, which need more than is kept.
+    not with Batfish, `html` or checks of extensions, which need more than is kept. What holds of `since`, an artifact
+    directory or a git revision, is taken over from its proof, which is made first unless it is kept; the report's
+    `since` says what that was.
     """
+    if since is not None:
+        refuse_what_needs_more(since, fabric, batfish, html)
     most = most_failures(batfish_failures, batfish is not None)
-    proofs = None
-    if remember and batfish is None and not html and isinstance(fabric, str | Path):
+    proofs = question = None
+    if (remember or since is not None) and batfish is None and not html and isinstance(fabric, str | Path):
+        from ailb_gen.kept.proof import AskedProof
+
         check_executor(executor)
-        proofs = _kept_proofs(Path(fabric), Path(artifacts), checks, yang, seed, warn)
-    if proofs is not None and (kept := proofs.recall()) is not None:
+        question = AskedProof(Path(fabric), Path(artifacts), tuple(checks), yang, seed)
+        proofs = _kept_proofs(question, warn, remember)
+    if since is None and proofs is not None and (kept := proofs.recall()) is not None:
         return _taken_over(kept, waivers, limit, fail_on)
     asked = asked_checks(Path(artifacts), checks, waivers, yang, seed, executor, jobs, batfish is not None, html)
     intent = intent_of(fabric)
@@ -76,7 +85,12 @@ def validate(
     from ailb_gen.report.verdict import judge
 
     options = asked.options
-    over = _earlier(proofs)
+    base = None
+    if since is not None and question is not None:
+        base = proved_base(str(since), question, proofs, options, progress, warn)
+    if base is not None and (kept := base.held()) is not None:
+        return replace(_taken_over(kept, waivers, limit, fail_on), since=base.since())
+    over = base.over() if base is not None else _earlier(proofs)
     with progress("checking", STEPS) as advance:
         done, context = examine(intent, Path(artifacts), options, advance, advance.step, asked.foreign, over=over)
     opinion, trouble = ask(service, context, options.checks, most, progress, warn)
@@ -86,30 +100,29 @@ def validate(
         from ailb_gen.checks.catalogue import WAIVABLE
         from ailb_gen.kept.earlier import keep_models
 
-        if proofs.keep(done, options.checks, WAIVABLE) and over is not None:
+        # The models are then those of the base.
+        if proofs.keep(done, options.checks, WAIVABLE) and over is not None and base is None:
             keep_models(proofs, done, context, over)
-    return CheckReport(judge(done, asked.waivers, options.checks, limit, fail_on), "validate", context, trouble)
+    verdict = judge(done, asked.waivers, options.checks, limit, fail_on)
+    return CheckReport(verdict, "validate", context, trouble, since=base.since(over) if base is not None else None)
 
 
-def _kept_proofs(
-    fabric: Path, artifacts: Path, checks: Sequence[str], yang: Path | None, seed: int, warn: Warn
-) -> KeptProofs | None:
+def _kept_proofs(asked: AskedProof, warn: Warn, remember: bool) -> KeptProofs | None:
     """Return where a proof may be kept; None where extensions add checks, whose findings may follow from anything."""
     from ailb_gen.extensions import installed
-    from ailb_gen.kept.proof import AskedProof, KeptProofs, inputs_of
+    from ailb_gen.kept.proof import KeptProofs, inputs_of
 
-    asked = AskedProof(fabric, artifacts, tuple(checks), yang, seed)
     inputs = inputs_of(asked) if not installed("checks") else None
-    return KeptProofs(asked, inputs, warn) if inputs is not None else None
+    return KeptProofs(asked, inputs, warn, remember) if inputs is not None else None
 
 
 def _earlier(proofs: KeptProofs | None) -> TakenOver | None:
     """Return what a kept run of the same question on other files saves; None where nothing is kept."""
     if proofs is None:
         return None
-    from ailb_gen.kept.earlier import earlier
+    from ailb_gen.kept.earlier import earlier, kept_models
 
-    return earlier(proofs)
+    return earlier(proofs, kept_models(proofs))
 
 
 def _taken_over(kept: KeptProof, waivers: Path | None, limit: Sequence[str], fail_on: FailOn) -> CheckReport:

@@ -17,7 +17,7 @@ from ailb_gen.manifest import read_any
 from ailb_gen.network.difference import changed_fields
 from ailb_gen.network.fabric import Defect
 from ailb_gen.network.model import Switch
-from ailb_gen.network.read import CableLists
+from ailb_gen.network.read import NO_LISTS, CableLists
 
 # Switches that were read before, by file, each with its commit check.
 Known = Mapping[str, tuple[Switch, CheckResult]]
@@ -85,7 +85,7 @@ class TakenOver:
     changed: frozenset[str] = frozenset()
     held: list[str] = field(default_factory=list)
     checked: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    lists: CableLists | None = None
+    lists: CableLists = NO_LISTS
 
     def compare(self, context: Context, lists: CableLists) -> None:
         """Compare the earlier run with what was read now."""

@@ -14,7 +14,7 @@ from ailb_gen.cli.console import notify, prose_width, say, warn
 from ailb_gen.cli.live import ProgressBar, minutes, progress, wanted
 from ailb_gen.cli.reports import FORMATS, finding_targets, write_reports
 from ailb_gen.cli.steady import steady
-from ailb_gen.errors import ExitCode
+from ailb_gen.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -37,6 +37,12 @@ FAILURES = Annotated[
         show_default="as many as take a few minutes",
     ),
 ]
+SINCE = Annotated[
+    str | None,
+    typer.Option(
+        "--since", help="Take over what holds of these artifacts, or this git revision.", metavar="DIR|REVISION"
+    ),
+]
 
 
 def validate(
@@ -57,6 +63,7 @@ def validate(
     batfish_timeout: options.BATFISH_S = 600,
     batfish_failures: FAILURES = None,
     no_cache: options.NO_CACHE = False,
+    since: SINCE = None,
 ) -> None:
     """Check the files of a fabric against its intent.
 
@@ -77,7 +84,10 @@ def validate(
             bar.step("")
             bars.append(bar)
 
-    if is_cluster(fabric):
+    own = all(kind in FORMATS for kind, _ in where)
+    if since is not None and not own:
+        raise UsageError(f"--since {since}: report formats of extensions may need more than is taken over")
+    if since is None and is_cluster(fabric):
         from ailb_gen.api.cluster import validate_cluster
 
         ask = partial(validate_cluster, batfish=batfish, batfish_failures=batfish_failures)
@@ -88,7 +98,8 @@ def validate(
             batfish_timeout=batfish_timeout,
             batfish_failures=batfish_failures,
             # Formats of extensions may use what is not kept.
-            remember=not no_cache and all(kind in FORMATS for kind, _ in where),
+            remember=not no_cache and own,
+            since=since,
             warn=warn,
         )
     # Between checks and reports the collector would only walk over a large fabric.
@@ -107,10 +118,12 @@ def validate(
             html=any(kind == "html" for kind, _ in where),
             progress=timed,
         )
-        if report.proved:
+        if report.since is not None:
+            notify("\n".join(report.since.lines()))
+        elif report.proved:
             said = f"nothing has changed since the proof of {report.proved}, whose findings hold; or use --no-cache"
             notify(f"note: {said}")
-        elif wanted() and (hint := slow_family(bars[0].spent_s)):
+        elif since is None and wanted() and (hint := slow_family(bars[0].spent_s)):
             say(hint)
         conclude(report, where, everything)
 

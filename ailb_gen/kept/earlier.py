@@ -20,20 +20,24 @@ from ailb_gen.layout import CABLING, TOPOLOGY
 SHARE = 1 / 8
 
 
-def earlier(proofs: KeptProofs) -> TakenOver:
-    """Return what the kept models save; nothing without them. Warns of those that are damaged."""
-    name = proofs.models_name
-    try:
-        body = proofs.read(name)
-        models = decode(body) if body is not None else None
-    except ValueError as error:
-        proofs.warn(f"the kept models {name} are damaged, and all files are read again ({error})")
-        models = None
+def earlier(proofs: KeptProofs, models: Models | None) -> TakenOver:
+    """Return what the kept models save; nothing without them."""
     if models is None:
         return TakenOver(NOTHING_BEFORE)
     # The proof of the same files would have been taken over as a whole.
     proof = proofs.proof_of(models.tree) if models.tree != proofs.inputs.tree else None
     return TakenOver(before_of(models, proofs.inputs.tree, proof))
+
+
+def kept_models(proofs: KeptProofs) -> Models | None:
+    """Return the models that are kept of this fabric file and question; warn of those that are damaged."""
+    name = proofs.models_name
+    try:
+        body = proofs.read(name)
+        return decode(body) if body is not None else None
+    except ValueError as error:
+        proofs.warn(f"the kept models {name} are damaged, and all files are read again ({error})")
+        return None
 
 
 def before_of(models: Models, tree: tuple[TreeEntry, ...], proof: KeptProof | None) -> Before:
@@ -60,21 +64,28 @@ def keep_models(proofs: KeptProofs, run: Run, context: Context, over: TakenOver)
     """Keep what a run read, unless the models that are kept serve the next run as well."""
     before, switches = over.before, context.network.switches
     read = sum(switch.file not in before.known for switch in switches.values())
-    if over.lists is None:
-        return
     serves = before.facts is not None and before.lists is not None
     # What found something is checked again each time.
     if serves and read <= SHARE * len(switches) and _failed(before.results.values()) <= _failed(run.results):
         return
+    write_models(proofs, models_of(proofs, context, over))
+
+
+def models_of(proofs: KeptProofs, context: Context, over: TakenOver) -> Models:
+    """Return the models of what a run read."""
     commit = context.commit or {}
-    models = Models(
+    return Models(
         proofs.inputs.tree,
         facts_of(context),
-        {switch.file: (switch, commit.get(name, NOTHING)) for name, switch in switches.items()},
+        {switch.file: (switch, commit.get(name, NOTHING)) for name, switch in context.network.switches.items()},
         {host.profile.folder: host.profile for host in context.network.hosts.values()},
         over.lists,
         b"",
     )
+
+
+def write_models(proofs: KeptProofs, models: Models) -> None:
+    """Keep models in place of those that are kept of this fabric file, unless they are too large."""
     body = encode(models)
     # Others would have to go for it.
     if len(body) <= MAX_BYTES // 2:

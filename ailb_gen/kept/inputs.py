@@ -95,6 +95,11 @@ def tree_entries(root: Path) -> tuple[TreeEntry, ...]:
     return tuple(entries)
 
 
+def is_folder(entry: TreeEntry) -> bool:
+    """Return whether an entry of a tree is a directory."""
+    return stat.S_ISDIR(entry[1])
+
+
 def change_times(paths: Iterable[Path]) -> tuple[int, ...]:
     """Return when files and directories changed last, in nanoseconds. Raises OSError.
 

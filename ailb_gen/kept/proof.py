@@ -21,13 +21,17 @@ from ailb_gen.progress import Warn
 
 @dataclass(frozen=True, slots=True)
 class AskedProof:
-    """What is proved, as it was given: paths, patterns of checks, the YANG models, and the seed of samples."""
+    """What is proved, as it was given: paths, patterns of checks, the YANG models, and the seed of samples.
+
+    A base is proved for an `origin`, the fabric file whose models are then those of the base.
+    """
 
     fabric: Path
     artifacts: Path
     checks: tuple[str, ...]
     yang: Path | None
     seed: int
+    origin: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +61,8 @@ class KeptProof:
     waivable: frozenset[str]
 
 
-def inputs_of(asked: AskedProof) -> ProofInputs | None:
-    """Return the inputs of a proof; None where they cannot be read, or a link leads out of the tree.
-
-    What cannot be read is then reported by the proof itself, which is not kept.
-    """
+def read_inputs(asked: AskedProof) -> ProofInputs:
+    """Return the inputs of a proof. Raises AilbError where one cannot be read, or a link leads out of the tree."""
     try:
         intent, tree = intent_digests(asked.fabric), tree_entries(asked.artifacts)
         files = [asked.fabric, *(asked.fabric.parent / name for name in intent if name)]
@@ -74,7 +75,18 @@ def inputs_of(asked: AskedProof) -> ProofInputs | None:
             "seed": asked.seed,
         }
         return ProofInputs(json.dumps(general), tree, change_times([*files, asked.artifacts, *below]))
-    except (AilbError, OSError):
+    except OSError as error:
+        raise UsageError(f"{error.filename}: {error.strerror}") from error
+
+
+def inputs_of(asked: AskedProof) -> ProofInputs | None:
+    """Return the inputs of a proof; None where they cannot be read, or a link leads out of the tree.
+
+    What cannot be read is then reported by the proof itself, which is not kept.
+    """
+    try:
+        return read_inputs(asked)
+    except AilbError:
         return None
 
 
@@ -108,7 +120,7 @@ class KeptProofs:
         """The name of the models that runs of this fabric file and this question keep."""
         general = json.loads(self.inputs.general)
         question = json.dumps([general[name] for name in ("program", "checks", "models", "seed")])
-        return f"{_short(question)}-{_short(str(real(self.asked.fabric)))}{folder.MODELS}"
+        return f"{_short(question)}-{_short(str(real(self.asked.origin or self.asked.fabric)))}{folder.MODELS}"
 
     def read(self, name: str) -> bytes | None:
         """Return a file of the folder, None where there is none or the folder cannot be used. Raises ValueError."""

@@ -49,6 +49,9 @@ class CableLists:
     merged: Topology | None = None
 
 
+NO_LISTS = CableLists({}, {}, ())
+
+
 class RecordsByFile(Mapping[str, Records]):
     """The entries of lists of cables by file; they are looked up when they are needed."""
 

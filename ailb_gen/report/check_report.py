@@ -19,6 +19,7 @@ from ailb_gen.wording import did_you_mean
 if TYPE_CHECKING:
     # Importing it takes long.
     from ailb_gen.checks.context import Context
+    from ailb_gen.kept.since import Since
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class CheckReport:
 
     `command` is the verb, `context` the fabric that was checked, None where there is no picture of it, and `trouble`
     the error that kept checks from running. `proved` is when the checks ran, if that was an earlier run, whose
-    findings were taken over.
+    findings were taken over. `since` is what was taken over from a base, if one was named.
     """
 
     verdict: Verdict
@@ -35,6 +36,7 @@ class CheckReport:
     context: Context | None = None
     trouble: AilbError | None = None
     proved: str = ""
+    since: Since | None = None
 
     @property
     def passed(self) -> bool:
@@ -79,7 +81,7 @@ def _html(report: CheckReport) -> str:
 
 FORMATS: dict[str, Format] = {
     "table": lambda report: table(report.verdict),
-    "json": lambda report: as_json(report.verdict),
+    "json": lambda report: as_json(report.verdict, report.since),
     "junit": _junit,
     "sarif": lambda report: sarif(report.verdict),
     "md": lambda report: markdown(report.verdict),

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 from ailb_gen.checks.layers import NAMES
 from ailb_gen.checks.model import Finding, Result, Severity
 from ailb_gen.report.verdict import STATUSES, Verdict, fingerprints
 from ailb_gen.version import __version__
 
+if TYPE_CHECKING:
+    from ailb_gen.kept.since import Since
+
 # Keys may be added under one number; a key that goes, or changes its meaning, needs the next.
 VERSION = 1
 
 
-def as_json(verdict: Verdict) -> str:
+def as_json(verdict: Verdict, since: Since | None = None) -> str:
     """Return the report as JSON, one finding a line. Files are relative to `artifacts`; lines count from 1."""
     run, counts, headlines = verdict.run, verdict.counts(), verdict.headlines()
-    head = {
+    head: dict[str, object] = {
         "version": VERSION,
         "tool": {"name": "ailb-gen", "version": __version__},
         "fabric": run.fabric,
@@ -33,6 +37,13 @@ def as_json(verdict: Verdict) -> str:
         "notes": list(run.notes),
         "statuses": {status: counts[status] for status in STATUSES},
     }
+    if since is not None:
+        head["since"] = {
+            "base": since.base,
+            "files": {"changed": since.changed, "all": since.files},
+            "taken_over": since.taken_over,
+            "checked": since.checked,
+        }
     lines = json.dumps(head, indent=1)[:-2]
     checks = ",\n".join(_check(verdict, result) for result in run.results)
     return f'{lines},\n "checks": [\n{checks}\n ]\n}}\n'

@@ -80,7 +80,9 @@ def _inside(top: Path, path: Path) -> str:
     try:
         return (Path(os.path.realpath(named.parent)) / named.name).relative_to(top).as_posix()
     except ValueError as error:
-        raise UsageError(f"{path}: it is outside of the git repository {top}; name both trees with --before") from error
+        raise UsageError(
+            f"{path}: it is outside of the git repository {top}; name directories instead of a revision"
+        ) from error
 
 
 @contextmanager
@@ -89,14 +91,14 @@ def _writing(commit: str, out: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise UsageError(f"--base {commit}: its files cannot be written below {out}: {error.strerror}") from error
+        raise UsageError(f"revision {commit}: its files cannot be written below {out}: {error.strerror}") from error
 
 
 def _git(folder: Path, *words: str, given: bytes = b"", failure: str | None = None) -> bytes:
     """Return the output of a command of git; `failure` is the revision that it looks up. Raises UsageError."""
     git = program("git")
     if git is None:
-        raise UsageError("git is not installed; install it, or name the files before the change with --before")
+        raise UsageError("git is not installed; install it, or name directories instead of a revision")
     # Paths are no patterns, and nobody is asked for a password.
     env = {name: value for name, value in os.environ.items() if name not in FOREIGN}
     env |= {"GIT_LITERAL_PATHSPECS": "1", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
@@ -105,11 +107,11 @@ def _git(folder: Path, *words: str, given: bytes = b"", failure: str | None = No
         done = subprocess.run([git, *words], input=given, capture_output=True, env=env, check=False)
     except ValueError as error:
         # No command line takes a NUL, nor half a character.
-        raise UsageError(f"--base {failure!a}: no revision has such a name; {error}") from error
+        raise UsageError(f"revision {failure!a}: no revision has such a name; {error}") from error
     if done.returncode:
         told = done.stderr.decode("utf-8", "backslashreplace").strip()[:QUOTED]
         if failure is not None:
-            raise UsageError(f"--base {failure!a}: no commit of this repository; {told or FETCH}")
+            raise UsageError(f"revision {failure!a}: no commit of this repository; {told or FETCH}")
         raise UsageError(f"{folder}: git cannot read the repository: {told}")
     return done.stdout
 
@@ -145,7 +147,7 @@ def _extract_folder(top: Path, commit: str, folder: str, out: Path) -> None:
     found = _objects(top, [identity for _, identity, _ in entries])
     for (mode, identity, name), (_, kind, content) in zip(entries, found, strict=True):
         if {"", ".", ".."} & {*name.split("/")}:
-            raise UsageError(f"--base {commit}: {name!a} is not the name of a file; the commit is damaged")
+            raise UsageError(f"revision {commit}: {name!a} is not the name of a file; the commit is damaged")
         if kind != "blob":
             raise UsageError(f"{top}: git cannot read the repository: object {identity} is missing; run 'git fsck'")
         file = out / folder / name

@@ -71,6 +71,7 @@ CASES = (
     Case("validate-all", "validate fabric.yaml damaged --checks AILB710 --all", 1),
     Case("validate-waived", "validate fabric.yaml damaged --checks roce,AILB091 --waivers waivers.yaml"),
     Case("validate-warnings", "validate fabric.yaml damaged --checks AILB005,AILB311"),
+    Case("validate-since", "validate fabric.yaml damaged --checks roce --since out", 1),
     Case("review", "review fabric.yaml damaged --before fabric.yaml out", 1),
     Case("checks", "checks"),
     Case("checks-one", "checks AILB503"),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pickle
 import re
+import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
 
@@ -14,7 +16,9 @@ import ailb_gen.hosts.read
 import ailb_gen.network.read
 from ailb_gen.api.validate import validate
 from ailb_gen.kept.folder import kept_files, write
+from ailb_gen.kept.inputs import program_digest
 from ailb_gen.kept.models import decode
+from ailb_gen.kept.proof import AskedProof, inputs_of
 from ailb_gen.report.check_report import CheckReport
 from tests.conftest import EXAMPLES, need_shared
 from tests.mutations.catalogue import KINDS
@@ -28,8 +32,15 @@ FEW = ("!failures",)
 ROWS = {(example, row.name): row for row in KINDS for example in row.examples}
 
 
+@pytest.fixture(scope="session")
+def digest() -> str:
+    return program_digest()
+
+
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(digest: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    # No other program runs; to read all of it takes as long as a proof of a small fabric.
+    monkeypatch.setattr("ailb_gen.kept.proof.program_digest", lambda: digest)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
     (tmp_path / "home").mkdir()
     return tmp_path / "home"
@@ -46,12 +57,17 @@ def prove(root: Path, warnings: list[str], example: str = "lab", **options: obje
 
 
 def texts(report: CheckReport) -> dict[str, str]:
-    return {form: report.render(form) for form in FORMATS}
+    """Return the verdict in each format, without what it was taken over from."""
+    return {form: replace(report, since=None).render(form) for form in FORMATS}
 
 
-def assert_as_from_nothing(root: Path, warnings: list[str], example: str = "lab", **options: object) -> CheckReport:
-    """Prove with what is kept, and from nothing."""
-    report, from_nothing = (prove(root, warnings, example, **options, remember=again) for again in (True, False))
+def assert_as_from_nothing(
+    root: Path, warnings: list[str], example: str = "lab", since: Path | None = None, **options: object
+) -> CheckReport:
+    """Prove with what is kept, or with the proof of a base, and from nothing."""
+    report = prove(root, warnings, example, since=since, **options)
+    from_nothing = prove(root, warnings, example, **options, remember=False)
+    assert (report.since is None) == (since is None)
     assert not report.proved
     assert texts(report) == texts(from_nothing)
     assert warnings == []
@@ -98,7 +114,8 @@ def test_every_kind_of_damage_and_its_repair(example: str, name: str, warnings: 
     for one in kept_files(tmp_path / "home" / "ailb-gen" / "proofs"):
         one.path.unlink()
     prove(damaged, warnings, example)
-    assert_as_from_nothing(sound, warnings, example)
+    comparable = inputs_of(AskedProof(EXAMPLES / example / "fabric.yaml", damaged, FEW, None, 1)) is not None
+    assert_as_from_nothing(sound, warnings, example, since=damaged if comparable else None)
 
 
 CHANGES: dict[str, Callable[[], Changes]] = {
@@ -125,11 +142,22 @@ CHANGES: dict[str, Callable[[], Changes]] = {
 }
 
 
+@pytest.fixture(scope="module")
+def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A user's cache after a proof of the undamaged tree."""
+    place = tmp_path_factory.mktemp("record")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("XDG_CACHE_HOME", str(place))
+        prove(tree({}, place / "sound"), [])
+    assert len([*place.rglob("*.models")]) == 1
+    return place / "ailb-gen"
+
+
 @pytest.mark.parametrize("name", [*CHANGES])
-def test_a_change_and_back(name: str, warnings: list[str], tmp_path: Path) -> None:
+def test_a_change_and_back(name: str, record: Path, home: Path, warnings: list[str], tmp_path: Path) -> None:
     changes = CHANGES[name]()
-    sound, other = tree({}, tmp_path / "sound"), tree(changes, tmp_path / "other", seal="manifest.json" not in changes)
-    prove(sound, warnings)
+    shutil.copytree(record, home / "ailb-gen")
+    other = tree(changes, tmp_path / "other", seal="manifest.json" not in changes)
     assert_as_from_nothing(other, warnings)
     # Two changes one after the other.
     further: Changes = {OTHER: lab(OTHER).replace(b" mtu 9", b" mtu 4", 1)}

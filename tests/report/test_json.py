@@ -6,6 +6,7 @@ from typing import Any
 import jsonschema
 
 from ailb_gen.checks.model import Result
+from ailb_gen.kept.since import Since
 from ailb_gen.report.json import as_json
 from tests.conftest import ROOT
 from tests.report.samples import LEAF, NASTY, SESSION, SPINE, results, verdict_of, waiver
@@ -28,6 +29,8 @@ def test_the_schema_describes_the_report() -> None:
     waivers = (waiver("AILB203", "spine*"), waiver("AILB301", "nothing"))
     for verdict in (verdict_of(), verdict_of(waivers=waivers), verdict_of(Result(SESSION))):
         jsonschema.validate(json.loads(as_json(verdict)), closed(SCHEMA))
+    since = Since("main", 1, 7, ("AILB203",), {"AILB301": ("everything",)})
+    jsonschema.validate(json.loads(as_json(verdict_of(), since)), closed(SCHEMA))
 
 
 def test_everything_is_in_it() -> None:
