@@ -123,7 +123,7 @@ APART = tuple(
 
 # Of a test with all its cases, coverage measures this many seconds of processor time, and as many of what sets it up:
 # what follows reaches few lines that were not reached before, and takes five times as long while it is measured.
-MEASURED_S = float(os.environ.get("AILB_MEASURED_S", "0.5"))
+MEASURED_S = float(os.environ.get("AILB_MEASURED_S", "1"))
 measured_s: dict[str, float] = defaultdict(float)
 
 
