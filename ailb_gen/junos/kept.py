@@ -11,6 +11,7 @@ from collections.abc import Set as AbstractSet
 
 from ailb_gen.junos.instance import Instance
 from ailb_gen.junos.schema import Definition
+from ailb_gen.junos.substitution import Substitution
 from ailb_gen.junos.tree import Node, words_of
 
 # Where constraints stand: what they are, in which statement, and whether there is a value.
@@ -20,6 +21,9 @@ Place = tuple[int, Definition, bool]
 Constraints = tuple[Instance, list[list[str]], str | None, Node, bool, tuple[str, ...]]
 # What has to be evaluated of the constraints of a place, in configurations that lack the same words of constraints.
 Open = dict[Place, list[list[str]]]
+
+# A leaf, and which of the new words of a substitution is its value.
+OtherValue = tuple[Definition, int]
 
 # Of so many files is kept what was found: more than a fabric has kinds of files.
 FILES = 8
@@ -33,9 +37,26 @@ class KeptWalk:
 
     `instance` stands in nothing. `met` are the constraints in their order, those of an inner block as a `Taken`;
     `words` counts the words, `constraints` the constraints. `rest` is what of `met` the evaluation for `open_` left.
+
+    For blocks that are like it (`likeness.py`): `values` are those that `substitution` changes, with the words
+    `before`, None for other changes; `looked_at` are the words that the constraints for `settled_for` look at.
     """
 
-    __slots__ = ("_names", "constraints", "file", "instance", "met", "open_", "rest", "words")
+    __slots__ = (
+        "_names",
+        "before",
+        "constraints",
+        "file",
+        "instance",
+        "looked_at",
+        "met",
+        "open_",
+        "rest",
+        "settled_for",
+        "substitution",
+        "values",
+        "words",
+    )
 
     def __init__(self, instance: Instance, met: list[Constraints | Taken], words: int, constraints: int) -> None:
         self.instance = instance
@@ -45,6 +66,11 @@ class KeptWalk:
         self.file = 0
         self.open_: Open | None = None
         self.rest: list[Constraints | Taken] = []
+        self.substitution: Substitution | None = None
+        self.values: list[OtherValue] | None = None
+        self.before: tuple[str, ...] = ()
+        self.settled_for: Open | None = None
+        self.looked_at: frozenset[str] | None = None
         self._names: frozenset[str] | None = None
 
     @property
@@ -56,13 +82,14 @@ class KeptWalk:
 
 
 class Taken:
-    """A kept walk, and the instance in whose place it is taken over."""
+    """A kept walk, and the instance in whose place it is taken over; with `words` for a block with these other ones."""
 
-    __slots__ = ("instance", "walk")
+    __slots__ = ("instance", "walk", "words")
 
-    def __init__(self, walk: KeptWalk, instance: Instance) -> None:
+    def __init__(self, walk: KeptWalk, instance: Instance, words: tuple[str, ...] = ()) -> None:
         self.walk = walk
         self.instance = instance
+        self.words = words
 
 
 class KeptWalks:
@@ -105,6 +132,11 @@ class KeptWalks:
         if len(self._opens) >= _OPENS:
             self._opens.clear()
         self._opens[frozenset(self._deciding & words)] = found
+
+
+def place_of(one: Constraints) -> Place:
+    """Return where constraints stand."""
+    return id(one[1]), one[0].definition, one[2] is None
 
 
 def renewed(instance: Instance, old: Instance, new: Instance) -> Instance:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ailb_gen.junos.capture import line_fault
 from ailb_gen.junos.commands import COMMANDS, REFUSED
@@ -45,11 +46,23 @@ class _Copied:
     is_full: bool
 
 
-@dataclass(frozen=True, slots=True)
+class OtherWord(NamedTuple):
+    """Where another word stands below a node of the text before: the words down to it, which of the new words it is.
+
+    `is_only` tells that nothing stands beside it.
+    """
+
+    path: tuple[str, ...]
+    new: int
+    is_only: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Substitution:
     """Which lines of a text have other words in another one, and what that means for the tree.
 
-    `notes` are comments: the line, and which copy has it. `renamed` are the copies whose children have other words.
+    `notes` are comments: the line, and which copy has it. `renamed` are the copies whose children have other words;
+    `others` are the other words below each node that is copied, by its id.
     """
 
     rows: list[_Row]
@@ -58,26 +71,28 @@ class Substitution:
     renamed: list[int]
     words: int
     is_set: bool
+    others: dict[int, list[OtherWord]]
 
     def carried_out(self, root: Node, old: list[str], new: list[str]) -> Node | None:
         """Return the tree of the new lines from that of the old ones; None if something else differs, too."""
         words = self._words(old, new)
         if words is None:
             return None
-        copies = [_twin(root)]
+        copies: list[Node] = [_twin(root)]
         for one in self.copied:
             node = one.node
-            twin = Node(node.word if one.new is None else words[one.new], node.line, node.flags)
+            twin = Adapted(node.word if one.new is None else words[one.new], node.line, node.flags)
+            twin.like, twin.substitution, twin.words = node, self, words
             twin.comment = node.comment
             if one.is_full:
                 twin.children = node.children.copy()
             copies.append(twin)
             copies[one.parent].children[twin.word if one.is_only else node.word] = twin
         for at in self.renamed:
-            twin = copies[at]
-            number = len(twin.children)
-            twin.children = {child.word: child for child in twin.children.values()}
-            if len(twin.children) != number:
+            copy = copies[at]
+            number = len(copy.children)
+            copy.children = {child.word: child for child in copy.children.values()}
+            if len(copy.children) != number:
                 return None
         for line, at in self.notes:
             if not COMMENT.fullmatch(new[line]):
@@ -113,6 +128,16 @@ class Substitution:
         if self.is_set:
             return line.split()[1:] if line.startswith("set ") else None
         return line[:-1].split() if line[-1] == old[-1] else None
+
+
+class Adapted(Node):
+    """A node like that of another tree, with the new `words` of a substitution below it or as its own word."""
+
+    __slots__ = ("like", "substitution", "words")
+
+    like: Node
+    substitution: Substitution
+    words: list[str]
 
 
 def _frame(text: str) -> bytes:
@@ -166,7 +191,7 @@ def substitution(
     places = {id(root): 0} | {id(one.node): number for number, one in enumerate(copied, 1)}
     around = {one.parent for one in copied if one.new is not None and not one.is_only}
     commented = [(at, places[id(node)]) for at, node in zip(notes, owners, strict=True)]
-    return Substitution(rows, commented, copied, sorted(around), len(renamed), is_set)
+    return Substitution(rows, commented, copied, sorted(around), len(renamed), is_set, _other_words(copied))
 
 
 def _nodes(block: Node | None, words: list[str]) -> list[Node]:
@@ -199,6 +224,21 @@ def _copied(
             alone = len(parent.children) == 1 and parent is not root
             is_full = bool(node.children) and not (len(node.children) == 1 and id(next(iter(node))) in order)
             found.append(_Copied(node, order[id(parent)][0], new, alone, is_full))
+    return found
+
+
+def _other_words(copied: list[_Copied]) -> dict[int, list[OtherWord]]:
+    """Return the other words below each node that is copied, by its id."""
+    found: dict[int, list[OtherWord]] = {id(one.node): [] for one in copied}
+    for one in copied:
+        if one.new is not None:
+            path: tuple[str, ...] = (one.node.word,)
+            at = one.parent
+            while at:
+                # The copy of the root is in front of them.
+                around = copied[at - 1]
+                found[id(around.node)].append(OtherWord(path, one.new, one.is_only))
+                path, at = (around.node.word, *path), around.parent
     return found
 
 

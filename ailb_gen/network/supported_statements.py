@@ -9,6 +9,7 @@ from enum import StrEnum
 from ipaddress import IPv4Network
 from typing import Union
 
+from ailb_gen.junos.substitution import Adapted, Substitution
 from ailb_gen.junos.tree import Node, Reuse, anew
 from ailb_gen.network.model import Unmodeled
 from ailb_gen.network.statements import HARMLESS, READ
@@ -184,9 +185,30 @@ def _all_read(above: Node, reuse: Reuse, level: Level) -> bool:
             continue
         if below is UNKNOWN or below is HARMLESS_LEVEL:
             return False
-        if node.children and not (reuse(_all_read, node, below) if is_wide else _all_read(node, reuse, below)):
+        if node.children and not (_reuse_all_read(node, reuse, below) if is_wide else _all_read(node, reuse, below)):
             return False
     return True
+
+
+def _reuse_all_read(node: Node, reuse: Reuse, level: Level) -> bool:
+    """Return the same, from before if it was asked of the same statement, or of one like it."""
+    if isinstance(node, Adapted) and reuse(_is_value, node.like, level, node.substitution):
+        node = node.like
+    return reuse(_all_read, node, level)
+
+
+def _is_value(node: Node, _: Reuse, level: Level, substitution: Substitution) -> bool:
+    """Return whether what a substitution changes below a statement is below statements whose values are read."""
+    return all(_leads_to_value(level, other.path[:-1]) for other in substitution.others[id(node)])
+
+
+def _leads_to_value(level: Level, words: tuple[str, ...]) -> bool:
+    for word in words:
+        below = _below(level, word)
+        if below is None:
+            return True
+        level = below
+    return False
 
 
 def _judge(
@@ -202,7 +224,7 @@ def _judge(
             unmodeled.append(Unmodeled(text, " ".join((text, *_rest(node))), node.line))
         elif below is HARMLESS_LEVEL:
             harmless.extend(" ".join((*path, *words)) for words in node.paths())
-        elif node.children and (not path or not reuse(_all_read, node, below)):
+        elif node.children and (not path or not _reuse_all_read(node, reuse, below)):
             _judge(node, reuse, below, (*path, word), unmodeled, harmless)
 
 
