@@ -7,12 +7,16 @@ from dataclasses import replace
 from typing import TypeVar
 
 from ailb_gen.addresses import interface_value, prefix_value
+from ailb_gen.junos.substitution import Adapted, Substitution
 from ailb_gen.junos.tree import Node, Reuse
 from ailb_gen.network.model import Address, Port, RaPrefix, RouterAdvertisement, Unit, Vlan, read_speed
 
 T = TypeVar("T")
 ETHERNET = ("ether-options", "gigether-options")
 NOTHING = Node("")
+# Of an interface that is like another one, what is read again: the values of these statements, and the VLANs of a unit.
+PORT_VALUES = frozenset({"description", "native-vlan-id", "unit"})
+UNIT_VLANS = ("family", "ethernet-switching", "vlan", "members")
 FAMILIES = ("inet6", "ethernet-switching")
 # Statements of router advertisements that are read, or that say what holds without them.
 RA_STATEMENTS = frozenset({
@@ -79,6 +83,10 @@ def ports(root: Node, reuse: Reuse) -> dict[str, Port]:
 
 def _port(node: Node, reuse: Reuse) -> Port:
     """Read one of the `interfaces`."""
+    if isinstance(node, Adapted) and node.word == node.like.word:
+        other = reuse(_other_statements, node.like, node.substitution)
+        if other <= PORT_VALUES:
+            return _port_like(reuse(_port, node.like), node, other, reuse)
     description, mtu, native, speed = map(node.children.get, ("description", "mtu", "native-vlan-id", "speed"))
     ethernet = [below for word in ETHERNET if (below := node.children.get(word)) is not None]
     return Port(
@@ -98,7 +106,61 @@ def _port(node: Node, reuse: Reuse) -> Port:
     )
 
 
-def _unit(node: Node, _: Reuse, port: str) -> Unit:
+def _other_statements(node: Node, _: Reuse, substitution: Substitution) -> frozenset[str]:
+    """Return the statements of an interface below which a substitution changes something."""
+    return frozenset(other.path[0] for other in substitution.others[id(node)])
+
+
+def _port_like(like: Port, node: Node, other: frozenset[str], reuse: Reuse) -> Port:
+    """Read an interface that differs from one that was read in what is below the `other` statements."""
+    below = node.children
+    return Port(
+        like.name,
+        below["description"].value() or "" if "description" in other else like.description,
+        like.mtu,
+        number(below["native-vlan-id"]) if "native-vlan-id" in other else like.native_vlan,
+        like.speed_bps,
+        like.sub_ports,
+        like.disabled,
+        tuple([reuse(_unit, unit, node.word) for unit in below["unit"]]) if "unit" in other else like.units,
+        like.ethernet,
+        like.line,
+        like.description_line,
+        like.mtu_line,
+        like.native_vlan_line,
+    )
+
+
+def _has_like_vlans(node: Node, _: Reuse, substitution: Substitution) -> bool:
+    """Return whether a substitution changes nothing of a logical interface but its VLANs."""
+    return all(other.path[:-1] == UNIT_VLANS for other in substitution.others[id(node)])
+
+
+def _unit_like(like: Unit, node: Node) -> Unit:
+    """Read a logical interface that differs from one that was read in its VLANs."""
+    return Unit(
+        like.name,
+        like.inet6,
+        like.inet6_mtu,
+        like.addresses,
+        like.bad_addresses,
+        like.inet_addresses,
+        like.switching,
+        like.mode,
+        located(node.each(*UNIT_VLANS)),
+        like.disabled,
+        like.others,
+        like.line,
+    )
+
+
+def _unit(node: Node, reuse: Reuse, port: str) -> Unit:
+    if (
+        isinstance(node, Adapted)
+        and node.word == node.like.word
+        and reuse(_has_like_vlans, node.like, node.substitution)
+    ):
+        return _unit_like(reuse(_unit, node.like, port), node)
     families = node.children.get("family", NOTHING)
     inet6, switching = families.children.get("inet6"), families.children.get("ethernet-switching", NOTHING)
     good, bad = sorted_out((inet6 or NOTHING).each("address"), interface_value)
