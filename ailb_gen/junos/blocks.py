@@ -5,8 +5,6 @@ from __future__ import annotations
 from ailb_gen.junos.faults import FaultCollector
 from ailb_gen.junos.instance import Instance
 from ailb_gen.junos.kept import DEEPEST, Constraints, KeptWalk, KeptWalks, Taken
-from ailb_gen.junos.likeness import other_words
-from ailb_gen.junos.substitution import Adapted
 from ailb_gen.junos.tree import Node
 
 
@@ -18,7 +16,7 @@ class BlockCollector(FaultCollector):
     tree, and may be those of blocks that its own are like.
     """
 
-    def __init__(self, kept: KeptWalks, alike: bool) -> None:
+    def __init__(self, kept: KeptWalks) -> None:
         super().__init__()
         self.met: list[Constraints | Taken] = []
         self.constraints = 0
@@ -26,33 +24,10 @@ class BlockCollector(FaultCollector):
         self.made: list[KeptWalk] = []
         self.used: set[int] = set()
         self.in_groups = False
-        self._kept = kept.walks
-        self._alike = alike
+        self._kept = kept
         # The blocks around: what was counted in front of each, and the constraints met there.
         self._around: list[tuple[int, int, int, list[Constraints | Taken], Instance]] = []
         self._stack: list[tuple[Instance, Node, bool | None]] = []
-
-    def _go_below(self, instance: Instance, node: Node) -> None:
-        kept = self._kept.get(id(node))
-        if kept is None and self._alike and isinstance(node, Adapted) and self._is_like(instance, node):
-            return
-        if kept is None or kept.met or kept.instance.definition is not instance.definition or self.in_groups:
-            self._stack.append((instance, node, False))
-        else:
-            # Constraints keep their order, which here are none.
-            self._take_over(kept, instance)
-
-    def _is_like(self, instance: Instance, node: Adapted) -> bool:
-        """Take over what was found in the block that this one is like; return whether that holds of this one, too."""
-        kept = self._kept.get(id(node.like))
-        if kept is None or kept.instance.definition is not instance.definition or self.in_groups:
-            return False
-        words = other_words(kept, node)
-        if words is None:
-            return False
-        self._take_over(kept, instance, words)
-        self.names.update(words)
-        return True
 
     def _take_over(self, kept: KeptWalk, instance: Instance, words: tuple[str, ...] = ()) -> None:
         self.used.add(kept.file)

@@ -109,8 +109,8 @@ class Evaluation:
                 instance = _renewed(one.instance, old, new)
                 rest = self._rest(one.walk, instance)
                 if rest and one.words:
-                    # What is left was evaluated at the block that this one is like.
-                    if not holds_with(one.walk, one.words):
+                    # What is left was evaluated at the block that this one is like, to which nothing else belongs.
+                    if not holds_with(one.walk, one.words) or id(instance.node) in self._walk.extra:
                         raise NotAlikeError
                 elif rest:
                     yield from self._each(rest, one.walk.instance, instance)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 
 from ailb_gen.junos.instance import Instance
 from ailb_gen.junos.schema import Definition
@@ -38,13 +39,12 @@ class KeptWalk:
     `instance` stands in nothing. `met` are the constraints in their order, those of an inner block as a `Taken`;
     `words` counts the words, `constraints` the constraints. `rest` is what of `met` the evaluation for `open_` left.
 
-    For blocks that are like it (`likeness.py`): `values` are those that `substitution` changes, with the words
-    `before`, None for other changes; `looked_at` are the words that the constraints for `settled_for` look at.
+    For blocks that are like it: `looked_at` are the words that the constraints left for `settled_for` look at, None
+    where they look at more than the block (`likeness.py`).
     """
 
     __slots__ = (
         "_names",
-        "before",
         "constraints",
         "file",
         "instance",
@@ -53,8 +53,6 @@ class KeptWalk:
         "open_",
         "rest",
         "settled_for",
-        "substitution",
-        "values",
         "words",
     )
 
@@ -66,9 +64,6 @@ class KeptWalk:
         self.file = 0
         self.open_: Open | None = None
         self.rest: list[Constraints | Taken] = []
-        self.substitution: Substitution | None = None
-        self.values: list[OtherValue] | None = None
-        self.before: tuple[str, ...] = ()
         self.settled_for: Open | None = None
         self.looked_at: frozenset[str] | None = None
         self._names: frozenset[str] | None = None
@@ -92,12 +87,29 @@ class Taken:
         self.words = words
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a walk finds in the part of a block in which a substitution changes only `values`; the rest is `apart`.
+
+    `walk` is None where that says nothing about blocks like it. `before` are the values of the block.
+    """
+
+    block: Node
+    substitution: Substitution
+    walk: KeptWalk | None = None
+    values: tuple[OtherValue, ...] = ()
+    before: tuple[str, ...] = ()
+    apart: tuple[str, ...] = ()
+
+
 class KeptWalks:
     """What walks of the latest files found, by the identity of the node; to be used by one thread at a time."""
 
     def __init__(self) -> None:
         # The instance in a value holds the node, so that no other gets its id.
         self.walks: dict[int, KeptWalk] = {}
+        # By the ids of the block and of the substitution, which the values hold, too.
+        self.parts: dict[tuple[int, int], Part] = {}
         self._files: dict[int, list[KeptWalk]] = {}
         self._count = 0
         # The words whose absence decides constraints that were met so far.
@@ -115,6 +127,7 @@ class KeptWalks:
                 one.file = self._count
                 self.walks[id(one.instance.node)] = one
         while len(self._files) > FILES:
+            self.parts.clear()
             for one in self._files.pop(next(iter(self._files))):
                 node = id(one.instance.node)
                 if self.walks.get(node) is one:

@@ -7,35 +7,67 @@ constraints that are left to evaluate look at nothing but the block, and at no w
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 
 from ailb_gen.junos.grammar import is_wildcard
 from ailb_gen.junos.instance import Instance, key_is_named
-from ailb_gen.junos.kept import Constraints, KeptWalk, Open, OtherValue, Taken, place_of, renewed
+from ailb_gen.junos.kept import Constraints, KeptWalk, KeptWalks, Open, Part, Taken, place_of, renewed
 from ailb_gen.junos.must import NOT_KNOWN, PATH, Scope, compile_must, parse_path
 from ailb_gen.junos.schema import Definition
-from ailb_gen.junos.statements import CONTAINER, LEAF, LEAF_LIST, LIST
-from ailb_gen.junos.substitution import Adapted, OtherWord, Substitution
+from ailb_gen.junos.statements import LEAF, LEAF_LIST, LIST
+from ailb_gen.junos.substitution import Adapted, OtherWord
+from ailb_gen.junos.tree import Node
 
 
-def other_words(kept: KeptWalk, node: Adapted) -> tuple[str, ...] | None:
-    """Return the words that differ below a block, those of both, if a walk finds in it what it found in the other.
+def part_of(
+    definition: Definition, node: Adapted, kept: KeptWalks, walk_of: Callable[[Instance], KeptWalk | None]
+) -> Part:
+    """Return the part of the block that a block is like of which a walk finds the same in both.
 
-    The other one is that of `kept`, which the block is like.
+    `walk_of` returns what is found in such a part; None if anything is wrong in it, or depends on what is around.
     """
-    if kept.substitution is not node.substitution:
-        kept.substitution, kept.values = node.substitution, _other_values(kept, node.substitution)
-        kept.before = tuple([other.path[-1] for other in node.substitution.others[id(node.like)]])
-    if kept.values is None:
+    like, substitution = node.like, node.substitution
+    others = substitution.others[id(like)]
+    leaves = [_leaf_of(definition, like, other) for other in others]
+    apart = {other.path[0]: len(other.path) for other, leaf in zip(others, leaves, strict=True) if leaf is None}
+
+    def walk_with(words: Iterable[str]) -> KeptWalk | None:
+        block = Node(like.word, like.line, like.flags)
+        block.children = {word: like.children[word] for word in words if word not in apart}
+        return walk_of(Instance(definition, block, None))
+
+    walk = kept.walks.get(id(like)) if not apart else None
+    if walk is None and 1 not in apart.values():
+        walk = walk_with(like.children)
+        if walk is None:
+            apart |= {word: 2 for word in like.children if word not in apart and walk_with([word]) is None}
+            walk = walk_with(like.children)
+    if apart and (2 * len(apart) > len(like.children) or not _can_stand_alone(definition, apart)):
+        walk = None
+    pairs = [(leaf, other) for leaf, other in zip(leaves, others, strict=True) if leaf and other.path[0] not in apart]
+    values = tuple([(leaf, other.new) for leaf, other in pairs])
+    before = tuple([other.path[-1] for _, other in pairs])
+    return Part(like, substitution, walk if walk is not None and walk.file else None, values, before, tuple(apart))
+
+
+def _can_stand_alone(definition: Definition, statements: Iterable[str]) -> bool:
+    """Return whether nothing in a block excludes some of its statements, or says the same as they."""
+    named = [one for word in statements if (one := definition.words.get(word)) is not None]
+    return not any(one.cases for one in (*named, *definition.bare)) and all(one.kind != LEAF for one in definition.bare)
+
+
+def other_words(part: Part, walk: KeptWalk, node: Adapted) -> tuple[str, ...] | None:
+    """Return the words that differ below a block, those of both, if a walk finds in it what it found in that part."""
+    if walk.open_ is not None and not holds_with(walk, part.before):
         return None
     words = node.words
-    for leaf, number in kept.values:
+    for leaf, number in part.values:
         word = words[number]
         if leaf.check is not None and word not in (leaf.fine or ()) and leaf.check(word) is not None:
             return None
-    found = (*kept.before, *[words[number] for _, number in kept.values])
-    return found if holds_with(kept, found) else None
+    found = tuple([words[number] for _, number in part.values])
+    return (*part.before, *found) if walk.open_ is None or holds_with(walk, found) else None
 
 
 def holds_with(kept: KeptWalk, words: tuple[str, ...]) -> bool:
@@ -47,34 +79,28 @@ def holds_with(kept: KeptWalk, words: tuple[str, ...]) -> bool:
     return kept.looked_at is not None and kept.looked_at.isdisjoint(words)
 
 
-def _other_values(kept: KeptWalk, substitution: Substitution) -> list[OtherValue] | None:
-    """Return the values that a substitution changes below a block; None if it changes anything else, too."""
-    found = []
-    for other in substitution.others[id(kept.instance.node)]:
-        leaf = _leaf_of(kept.instance, other)
-        if leaf is None:
-            return None
-        found.append((leaf, other.new))
-    return found
-
-
-def _leaf_of(instance: Instance, other: OtherWord) -> Definition | None:
+def _leaf_of(definition: Definition, block: Node, other: OtherWord) -> Definition | None:
     """Return the leaf that another word is the value of, None if it is anything else, or not that alone."""
-    definition, path, at = instance.definition, other.path, 0
+    path, at = other.path, 0
     while at < len(path) - 1:
-        below = definition.words.get(path[at])
-        if below is None:
+        named = definition.words.get(path[at])
+        below = named or _bare(definition, path[at])
+        if below is None or (below.kind == LIST and (len(below.written_keys) != 1 or key_is_named(below.keys[0]))):
             return None
         if below.kind in {LEAF, LEAF_LIST}:
-            node = instance.node.get(*path)
+            node = block.get(*path)
             alone = other.is_only and at == len(path) - 2 and node is not None and not node.children
-            return below if alone and below.fine is not None and not below.is_address else None
-        if below.kind == LIST:
-            if len(below.written_keys) != 1 or key_is_named(below.written_keys[0]):
-                return None
-        elif below.kind != CONTAINER:
-            return None
-        definition, at = below, at + 1 + (below.kind == LIST)
+            return below if alone and named and below.fine is not None and not below.is_address else None
+        definition, at = below, at + 1 + (below.kind == LIST and named is not None)
+    return None
+
+
+def _bare(definition: Definition, word: str) -> Definition | None:
+    """Return the list whose entries stand in a block without its name, if a word is the key of one."""
+    for one in definition.bare:
+        check = (one.keys[0] if one.kind == LIST and one.keys else one).check
+        if one.plain_key or check is None or check(word) is None:
+            return one if one.kind == LIST else None
     return None
 
 

@@ -6,18 +6,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ailb_gen.junos import blocks, check
+from ailb_gen.junos import check
 from ailb_gen.junos.alike import AlikeReader
 from ailb_gen.junos.check_result import CheckResult
+from ailb_gen.junos.instance import Instance
 from ailb_gen.junos.kept import KeptWalks
-from ailb_gen.junos.likeness import other_words
+from ailb_gen.junos.tree import words_of
+from ailb_gen.junos.walk import Walk
 from tests.conftest import ROOT
 from tests.junos.models import outcome_of, schema
 
 LEAF = (ROOT / "tests/golden/jvd/switches/stripe1-leaf1.conf").read_text()
 LINES = LEAF.split("\n")
-# Lines with a value that may be another one, and values that mean something to types or constraints.
-VALUES = [at for at, line in enumerate(LINES) if line.endswith(";") and len(line.split()) > 1 and '"' not in line]
+# Lines with a value that may be another one, in no list and not in quotes. Values that mean something to types or
+# constraints.
+VALUES = [
+    at for at, line in enumerate(LINES) if line.endswith(";") and len(line.split()) > 1 and not {*'"[]'} & {*line}
+]
 WORDS = (
     *("7", "0", "99999", "x", "trunk", "access", "all", "inner-all", "vpls", "inet6", "et-0/0/0:0", "et-0/0/0:0.0"),
     *("irb.7", "fc00::/7", "fc00:1:1:1::1/64", "10.0.0.1", "64512", "internal", "disable", "none", "mpls", "a" * 300),
@@ -43,12 +48,15 @@ def test_a_switch_with_other_values_is_judged_as_alone(changes: list[tuple[int, 
 def test_blocks_with_other_values_are_not_walked() -> None:
     reader, kept = AlikeReader(), KeptWalks()
     checked(reader, kept, LEAF)
-    with patch.object(blocks, "other_words", wraps=other_words) as asked:
-        assert checked(reader, kept, OTHER) == outcome_of(OTHER)
-    ports = OTHER.count("native-vlan-id 9;")
-    assert ports
-    # The ports, and what is around them: nothing below a port.
-    assert ports <= asked.call_count < 2 * ports
+    checked(reader, kept, OTHER)
+    tree = reader.read(OTHER, "")[0]
+    walk = Walk(kept, keeps=True, alike=True)
+    with patch.object(Walk, "_entry", side_effect=Walk._entry, autospec=True) as entries:
+        walk.run([(Instance(schema().root, tree, None), tree, False)])
+    # Only addresses have to be walked where they stand.
+    assert [call.args[3].word for call in entries.call_args_list][:2] == ["irb", "2"]
+    assert not any(call.args[3].word.startswith("et-") for call in entries.call_args_list)
+    assert walk.names >= words_of(tree)
 
 
 @pytest.mark.parametrize(
