@@ -192,23 +192,27 @@ def _all_read(above: Node, reuse: Reuse, level: Level) -> bool:
 
 def _reuse_all_read(node: Node, reuse: Reuse, level: Level) -> bool:
     """Return the same, from before if it was asked of the same statement, or of one like it."""
-    if isinstance(node, Adapted) and reuse(_is_value, node.like, level, node.substitution):
-        node = node.like
+    if isinstance(node, Adapted):
+        looked_up = reuse(_looked_up, node.like, level, node.substitution)
+        if all(_below(around, node.words[number]) is below for around, number, below in looked_up):
+            node = node.like
     return reuse(_all_read, node, level)
 
 
-def _is_value(node: Node, _: Reuse, level: Level, substitution: Substitution) -> bool:
-    """Return whether what a substitution changes below a statement is below statements whose values are read."""
-    return all(_leads_to_value(level, other.path[:-1]) for other in substitution.others[id(node)])
+def _looked_up(node: Node, _: Reuse, level: Level, substitution: Substitution) -> list[tuple[Level, int, Level | None]]:
+    """Return which of the words that a substitution changes below a statement are looked up.
 
-
-def _leads_to_value(level: Level, words: tuple[str, ...]) -> bool:
-    for word in words:
-        below = _below(level, word)
-        if below is None:
-            return True
-        level = below
-    return False
+    Each with where that is done, and what was found for the word before.
+    """
+    found = []
+    for other in substitution.others[id(node)]:
+        around: Level | None = level
+        for word in other.path[:-1]:
+            around = _below(around, word) if around is not None else None
+        # What is below a value is not looked up.
+        if around is not None:
+            found.append((around, other.new, _below(around, other.path[-1])))
+    return found
 
 
 def _judge(
@@ -224,7 +228,7 @@ def _judge(
             unmodeled.append(Unmodeled(text, " ".join((text, *_rest(node))), node.line))
         elif below is HARMLESS_LEVEL:
             harmless.extend(" ".join((*path, *words)) for words in node.paths())
-        elif node.children and (not path or not _reuse_all_read(node, reuse, below)):
+        elif node.children and not ((path or isinstance(node, Adapted)) and _reuse_all_read(node, reuse, below)):
             _judge(node, reuse, below, (*path, word), unmodeled, harmless)
 
 
