@@ -18,6 +18,7 @@ from ailb_gen.junos.tree import FLAT, Node
 MEANING = KEYWORDS | TAGS.keys() | COMMANDS | REFUSED
 PLAIN = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.:/-"
 AROUND = b' \n;{"'
+WORD = re.compile(r"[^ ]+")
 COMMENT = re.compile(r" *#[\w .,:/#=-]*", re.ASCII)
 
 
@@ -30,6 +31,18 @@ class _Row:
     at: tuple[int, ...]
     new: tuple[int, ...]
     is_plain: bool
+
+
+class _OneWord(NamedTuple):
+    """A line with one other word and none in quotes: its number, what is around the word, which of the new words it is.
+
+    The others are rows.
+    """
+
+    line: int
+    before: str
+    after: str
+    new: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +72,15 @@ class OtherWord(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Substitution:
-    """Which lines of a text have other words in another one, and what that means for the tree.
+    """Which `lines` of a text have other words in another one, and what that means for the tree.
 
-    `notes` are comments: the line, and which copy has it. `renamed` are the copies whose children have other words;
-    `others` are the other words below each node that is copied, by its id.
+    `single` and `rows` are the words of these lines. `notes` are comments: the line, and which copy has it. `renamed`
+    are the copies whose children have other words; `others` are the other words below each node that is copied, by its
+    id.
     """
 
+    lines: list[int]
+    single: list[_OneWord]
     rows: list[_Row]
     notes: list[tuple[int, int]]
     copied: list[_Copied]
@@ -81,9 +97,7 @@ class Substitution:
         copies: list[Node] = [_twin(root)]
         for one in self.copied:
             node = one.node
-            twin = Adapted(node.word if one.new is None else words[one.new], node.line, node.flags)
-            twin.like, twin.substitution, twin.words = node, self, words
-            twin.comment = node.comment
+            twin = Adapted(node, node.word if one.new is None else words[one.new], self, words)
             if one.is_full:
                 twin.children = node.children.copy()
             copies.append(twin)
@@ -103,10 +117,17 @@ class Substitution:
 
     def _words(self, old: list[str], new: list[str]) -> list[str] | None:
         """Return the new words; None if they are not all that differs, or mean something to the readers."""
-        before, after = ("\n".join([lines[row.line] for row in self.rows]) for lines in (old, new))
+        before, after = ("\n".join([text[at] for at in self.lines]) for text in (old, new))
         if _frame(before) != _frame(after):
             return None
         found = [""] * self.words
+        for at, lead, rest, number in self.single:
+            line = new[at]
+            # It has no blank: what is no letter or digit is the same.
+            word = line[len(lead) : len(line) - len(rest)]
+            if not word or f"{lead}{word}{rest}" != line or (found[number] and found[number] != word):
+                return None
+            found[number] = word
         for row in self.rows:
             line = new[row.line]
             words = self._split(line, old[row.line]) if row.is_plain else words_of(line, self.is_set)
@@ -135,9 +156,10 @@ class Adapted(Node):
 
     __slots__ = ("like", "substitution", "words")
 
-    like: Node
-    substitution: Substitution
-    words: list[str]
+    def __init__(self, like: Node, word: str, substitution: Substitution, words: list[str]) -> None:
+        self.word, self.line, self.flags, self.comment = word, like.line, like.flags, like.comment
+        self.children = {}
+        self.like, self.substitution, self.words = like, substitution, words
 
 
 def _frame(text: str) -> bytes:
@@ -165,6 +187,7 @@ def substitution(
     if before != after or before.translate(None, AROUND):
         return None
     rows: list[_Row] = []
+    single: list[_OneWord] = []
     renamed: dict[int, tuple[int, Node]] = {}
     uses = Counter[int]()
     for at in statements:
@@ -176,7 +199,12 @@ def substitution(
             uses[key] += 1
             renamed.setdefault(key, (len(renamed), nodes[number]))
         slots = tuple(renamed[id(nodes[number])][0] for number in differ)
-        rows.append(_Row(at, words, tuple(differ), slots, '"' not in old[at]))
+        if '"' not in old[at] and len(slots) == 1:
+            start = [found.start() for found in WORD.finditer(old[at])][differ[0] + is_set]
+            end = start + len(words[differ[0]])
+            single.append(_OneWord(at, old[at][:start], old[at][end:], slots[0]))
+        else:
+            rows.append(_Row(at, words, tuple(differ), slots, '"' not in old[at]))
     # What a line that is the same names, too, is something else now.
     if any(layout.uses[key] != number for key, number in uses.items()):
         return None
@@ -191,7 +219,9 @@ def substitution(
     places = {id(root): 0} | {id(one.node): number for number, one in enumerate(copied, 1)}
     around = {one.parent for one in copied if one.new is not None and not one.is_only}
     commented = [(at, places[id(node)]) for at, node in zip(notes, owners, strict=True)]
-    return Substitution(rows, commented, copied, sorted(around), len(renamed), is_set, _other_words(copied))
+    return Substitution(
+        statements, single, rows, commented, copied, sorted(around), len(renamed), is_set, _other_words(copied)
+    )
 
 
 def _nodes(block: Node | None, words: list[str]) -> list[Node]:

@@ -72,7 +72,8 @@ def located(entries: Iterable[Node]) -> tuple[tuple[str, int], ...]:
 def ports(root: Node, reuse: Reuse) -> dict[str, Port]:
     """Read `interfaces`; what splits off a disabled port is disabled."""
     found = {
-        node.word: reuse(_port, node)
+        # What is like another one does not come again.
+        node.word: _port(node, reuse) if isinstance(node, Adapted) else reuse(_port, node)
         for node in root.each("interfaces")
         if node.word not in ("apply-groups", "interface-range")
     }
@@ -84,9 +85,9 @@ def ports(root: Node, reuse: Reuse) -> dict[str, Port]:
 def _port(node: Node, reuse: Reuse) -> Port:
     """Read one of the `interfaces`."""
     if isinstance(node, Adapted) and node.word == node.like.word:
-        other = reuse(_other_statements, node.like, node.substitution)
+        like, other = reuse(_like_port, node.like, node.substitution)
         if other <= PORT_VALUES:
-            return _port_like(reuse(_port, node.like), node, other, reuse)
+            return _port_like(like, node, other, reuse)
     description, mtu, native, speed = map(node.children.get, ("description", "mtu", "native-vlan-id", "speed"))
     ethernet = [below for word in ETHERNET if (below := node.children.get(word)) is not None]
     return Port(
@@ -97,7 +98,7 @@ def _port(node: Node, reuse: Reuse) -> Port:
         speed_bps=read_speed(speed.value()) if speed is not None else None,
         sub_ports=number(node.children.get("number-of-sub-ports")),
         disabled="disable" in node.children,
-        units=tuple([reuse(_unit, unit, node.word) for unit in node.children.get("unit", NOTHING)]),
+        units=tuple([_unit_of(unit, reuse, node.word) for unit in node.children.get("unit", NOTHING)]),
         ethernet=tuple(sorted(pair for below in ethernet for pair in statements(below))) if ethernet else (),
         line=node.line,
         description_line=line(description),
@@ -106,9 +107,9 @@ def _port(node: Node, reuse: Reuse) -> Port:
     )
 
 
-def _other_statements(node: Node, _: Reuse, substitution: Substitution) -> frozenset[str]:
-    """Return the statements of an interface below which a substitution changes something."""
-    return frozenset(other.path[0] for other in substitution.others[id(node)])
+def _like_port(node: Node, reuse: Reuse, substitution: Substitution) -> tuple[Port, frozenset[str]]:
+    """Return an interface, and its statements below which a substitution changes something."""
+    return reuse(_port, node), frozenset(other.path[0] for other in substitution.others[id(node)])
 
 
 def _port_like(like: Port, node: Node, other: frozenset[str], reuse: Reuse) -> Port:
@@ -122,7 +123,7 @@ def _port_like(like: Port, node: Node, other: frozenset[str], reuse: Reuse) -> P
         like.speed_bps,
         like.sub_ports,
         like.disabled,
-        tuple([reuse(_unit, unit, node.word) for unit in below["unit"]]) if "unit" in other else like.units,
+        tuple([_unit_of(unit, reuse, node.word) for unit in below["unit"]]) if "unit" in other else like.units,
         like.ethernet,
         like.line,
         like.description_line,
@@ -131,9 +132,10 @@ def _port_like(like: Port, node: Node, other: frozenset[str], reuse: Reuse) -> P
     )
 
 
-def _has_like_vlans(node: Node, _: Reuse, substitution: Substitution) -> bool:
-    """Return whether a substitution changes nothing of a logical interface but its VLANs."""
-    return all(other.path[:-1] == UNIT_VLANS for other in substitution.others[id(node)])
+def _like_unit(node: Node, reuse: Reuse, substitution: Substitution, port: str) -> Unit | None:
+    """Return a logical interface; None if a substitution changes anything else of it than its VLANs."""
+    has_like_vlans = all(other.path[:-1] == UNIT_VLANS for other in substitution.others[id(node)])
+    return reuse(_unit, node, port) if has_like_vlans else None
 
 
 def _unit_like(like: Unit, node: Node) -> Unit:
@@ -154,13 +156,14 @@ def _unit_like(like: Unit, node: Node) -> Unit:
     )
 
 
-def _unit(node: Node, reuse: Reuse, port: str) -> Unit:
-    if (
-        isinstance(node, Adapted)
-        and node.word == node.like.word
-        and reuse(_has_like_vlans, node.like, node.substitution)
-    ):
-        return _unit_like(reuse(_unit, node.like, port), node)
+def _unit_of(node: Node, reuse: Reuse, port: str) -> Unit:
+    if not isinstance(node, Adapted) or node.word != node.like.word:
+        return reuse(_unit, node, port)
+    like = reuse(_like_unit, node.like, node.substitution, port)
+    return _unit_like(like, node) if like is not None else _unit(node, reuse, port)
+
+
+def _unit(node: Node, _: Reuse, port: str) -> Unit:
     families = node.children.get("family", NOTHING)
     inet6, switching = families.children.get("inet6"), families.children.get("ethernet-switching", NOTHING)
     good, bad = sorted_out((inet6 or NOTHING).each("address"), interface_value)
