@@ -88,7 +88,7 @@ class Taken:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class BlockPart:
     """What a walk finds in the part of a block in which a substitution changes only `values`; the rest is `apart`.
 
     `walk` is None where that says nothing about blocks like it. `before` are the values of the block.
@@ -109,7 +109,7 @@ class KeptWalks:
         # The instance in a value holds the node, so that no other gets its id.
         self.walks: dict[int, KeptWalk] = {}
         # By the ids of the block and of the substitution, which the values hold, too.
-        self.parts: dict[tuple[int, int], Part] = {}
+        self.parts: dict[tuple[int, int], BlockPart] = {}
         self._files: dict[int, list[KeptWalk]] = {}
         self._count = 0
         # The words whose absence decides constraints that were met so far.

@@ -12,7 +12,7 @@ from functools import cache
 
 from ailb_gen.junos.grammar import is_wildcard
 from ailb_gen.junos.instance import Instance, key_is_named
-from ailb_gen.junos.kept import Constraints, KeptWalk, KeptWalks, Open, Part, Taken, place_of, renewed
+from ailb_gen.junos.kept import Constraints, KeptWalk, KeptWalks, Open, BlockPart, Taken, place_of, renewed
 from ailb_gen.junos.must import NOT_KNOWN, PATH, Scope, compile_must, parse_path
 from ailb_gen.junos.schema import Definition
 from ailb_gen.junos.statements import LEAF, LEAF_LIST, LIST
@@ -22,7 +22,7 @@ from ailb_gen.junos.tree import Node
 
 def part_of(
     definition: Definition, node: Adapted, kept: KeptWalks, walk_of: Callable[[Instance], KeptWalk | None]
-) -> Part:
+) -> BlockPart:
     """Return the part of the block that a block is like of which a walk finds the same in both.
 
     `walk_of` returns what is found in such a part; None if anything is wrong in it, or depends on what is around.
@@ -48,7 +48,7 @@ def part_of(
     pairs = [(leaf, other) for leaf, other in zip(leaves, others, strict=True) if leaf and other.path[0] not in apart]
     values = tuple([(leaf, other.new) for leaf, other in pairs])
     before = tuple([other.path[-1] for _, other in pairs])
-    return Part(like, substitution, walk if walk is not None and walk.file else None, values, before, tuple(apart))
+    return BlockPart(like, substitution, walk if walk is not None and walk.file else None, values, before, tuple(apart))
 
 
 def _can_stand_alone(definition: Definition, statements: Iterable[str]) -> bool:
@@ -57,7 +57,7 @@ def _can_stand_alone(definition: Definition, statements: Iterable[str]) -> bool:
     return not any(one.cases for one in (*named, *definition.bare)) and all(one.kind != LEAF for one in definition.bare)
 
 
-def other_words(part: Part, walk: KeptWalk, node: Adapted) -> tuple[str, ...] | None:
+def other_words(part: BlockPart, walk: KeptWalk, node: Adapted) -> tuple[str, ...] | None:
     """Return the words that differ below a block, those of both, if a walk finds in it what it found in that part."""
     if walk.open_ is not None and not holds_with(walk, part.before):
         return None
