@@ -12,7 +12,7 @@ from functools import cache
 
 from ailb_gen.junos.grammar import is_wildcard
 from ailb_gen.junos.instance import Instance, key_is_named
-from ailb_gen.junos.kept import Constraints, KeptWalk, KeptWalks, Open, BlockPart, Taken, place_of, renewed
+from ailb_gen.junos.kept import BlockPart, Constraints, KeptWalk, KeptWalks, Open, Taken, place_of, renewed
 from ailb_gen.junos.must import NOT_KNOWN, PATH, Scope, compile_must, parse_path
 from ailb_gen.junos.schema import Definition
 from ailb_gen.junos.statements import LEAF, LEAF_LIST, LIST
