@@ -1,8 +1,12 @@
 """The program: `ailb-gen`, or `python -m ailb_gen`."""
 
+import gc
 import os
 import signal
 import sys
+
+# New objects between two collections: importing makes many, none of which is garbage.
+MANY = 50_000
 
 
 def _terminate(number: int, _: object) -> None:
@@ -30,6 +34,7 @@ def main() -> None:
         # Under nohup it stays ignored.
         if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
             signal.signal(signal.SIGHUP, _terminate)
+        gc.set_threshold(MANY)
         from ailb_gen.cli import main as run  # noqa: PLC0415 - importing takes time in which Ctrl-C may come
 
         run()

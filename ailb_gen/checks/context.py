@@ -27,6 +27,7 @@ from ailb_gen.intent.models import Fabric
 from ailb_gen.junos.check_result import CheckResult
 from ailb_gen.layout import TOPOLOGY
 from ailb_gen.manifest import read_any
+from ailb_gen.network.cos import ClassOfService
 from ailb_gen.network.fabric import End, Network
 from ailb_gen.network.model import Port, Switch, read_speed
 from ailb_gen.network.port_qos import PortQos, port_entry, qos_of
@@ -174,23 +175,20 @@ class Context:
     @cached_property
     def qos(self) -> Mapping[str, Mapping[PortQos, list[str]]]:
         """The cabled ports of every switch, by the class of service that holds on them."""
-        return {name: self._by_qos(switch) for name, switch in self.network.switches.items()}
+        found: dict[str, Mapping[PortQos, list[str]]] = {}
+        # Most switches of a role have the same ports, and what they say of them is one object.
+        known: dict[tuple[int, tuple[str, ...]], dict[PortQos, list[str]]] = {}
+        for name, switch in self.network.switches.items():
+            key = id(switch.cos), tuple(self.cabled_ports(name))
+            if key not in known:
+                known[key] = _by_qos(switch.cos, key[1])
+            found[name] = known[key]
+        return found
 
     @cached_property
     def qos_at(self) -> Mapping[End, PortQos]:
         """The class of service of every cabled port."""
         return {End(name, port): qos for name, row in self.qos.items() for qos, ports in row.items() for port in ports}
-
-    def _by_qos(self, switch: Switch) -> dict[PortQos, list[str]]:
-        found: dict[PortQos, list[str]] = {}
-        # By entry: thousands of ports have a few, and comparing what entries mean takes longer than finding them.
-        rows: dict[int, list[str]] = {}
-        for port in self.cabled_ports(switch.named):
-            entry = port_entry(switch.cos, port)
-            if id(entry) not in rows:
-                rows[id(entry)] = found.setdefault(qos_of(switch.cos, entry), [])
-            rows[id(entry)].append(port)
-        return found
 
     @cached_property
     def routing(self) -> Routing:
@@ -270,6 +268,19 @@ class Context:
     def loads(self) -> ExpectedLoads:
         """The even share of every link, by the intent alone."""
         return ExpectedLoads(self.expected, self.paths)
+
+
+def _by_qos(cos: ClassOfService, ports: Iterable[str]) -> dict[PortQos, list[str]]:
+    """Return ports by the class of service that holds on them."""
+    found: dict[PortQos, list[str]] = {}
+    # By entry: thousands of ports have a few, and comparing what entries mean takes longer than finding them.
+    rows: dict[int, list[str]] = {}
+    for port in ports:
+        entry = port_entry(cos, port)
+        if id(entry) not in rows:
+            rows[id(entry)] = found.setdefault(qos_of(cos, entry), [])
+        rows[id(entry)].append(port)
+    return found
 
 
 def _wiring(network: Network) -> object:

@@ -18,7 +18,7 @@ from ailb_gen.intent.settings import PortOverride
 from ailb_gen.network.fabric import Cable, End
 from ailb_gen.wording import did_you_mean
 
-PLAIN_PORT = PortOverride()
+PLAIN_PORT = PortOverride.model_construct()
 # How many links a leaf has, by spine and color, both names.
 Counts = dict[tuple[str, str], int]
 

@@ -9,11 +9,11 @@ from functools import reduce
 from itertools import count
 
 from ailb_gen.addresses import Prefix
-from ailb_gen.checks.expected_switches import color_names, rails, stripe_settings
+from ailb_gen.checks.expected_switches import PLAIN_STRIPE, color_names, rails, stripe_settings
 from ailb_gen.errors import UsageError
 from ailb_gen.hosts.model import NetplanNic as HostNic
 from ailb_gen.hosts.model import ServerProfile
-from ailb_gen.intent.models import Fabric, StripeOverride
+from ailb_gen.intent.models import Fabric
 from ailb_gen.intent.servers import CountedEntry, CountedServers, HostPorts, Nic, Server, ServerKind, ServerOverride
 from ailb_gen.intent.settings import Roce
 from ailb_gen.layout import ENVIRONMENT, NETPLAN, PLAIN_FILES, QOS_FILES, drop_in_file, profile_folder, server_folder
@@ -21,7 +21,8 @@ from ailb_gen.network.fabric import Network
 from ailb_gen.validation import merged
 
 # What holds for an entry that the intent leaves out.
-DEFAULT_NIC, DEFAULT_SERVER, DEFAULT_KIND = Nic(), ServerOverride(), ServerKind()
+DEFAULT_NIC, DEFAULT_SERVER = Nic.model_construct(), ServerOverride.model_construct()
+DEFAULT_KIND = ServerKind.model_construct()
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +112,7 @@ def places(fabric: Fabric) -> Iterator[ExpectedPlace]:
         kind = fabric.server_kinds[kind_name] if kind_name is not None else DEFAULT_KIND
         given = merged(own, over[name]) if name in over else own
         if (stripe, kind_name) not in known:
-            levels = (fabric.stripes[stripe - 1], fabric.overrides.stripes.get(stripe, StripeOverride()), kind)
+            levels = (fabric.stripes[stripe - 1], fabric.overrides.stripes.get(stripe, PLAIN_STRIPE), kind)
             known[stripe, kind_name] = reduce(merged, (level.host_ports for level in levels), fabric.host_ports)
         ports = known[stripe, kind_name]
         on = tuple(range(rails(fabric, stripe))) if kind.rails is None else kind.rails

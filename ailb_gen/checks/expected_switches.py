@@ -19,6 +19,9 @@ from ailb_gen.validation import merged
 from ailb_gen.wording import did_you_mean
 
 ALL_COLORS = "all-colors"
+# What holds for a part of the fabric that `overrides` leaves out.
+PLAIN_STRIPE, PLAIN_LEAF = StripeOverride.model_construct(), LeafOverride.model_construct()
+PLAIN_SPINE = SpineOverride.model_construct()
 LEAF, SPINE = "leaf", "spine"
 
 
@@ -137,14 +140,13 @@ def stripe_settings(fabric: Fabric) -> tuple[Settings, ...]:
     base = _plain(fabric)
     over = fabric.overrides.stripes
     return tuple(
-        merged(merged(base, stripe), over.get(number, StripeOverride()))
-        for number, stripe in enumerate(fabric.stripes, 1)
+        merged(merged(base, stripe), over.get(number, PLAIN_STRIPE)) for number, stripe in enumerate(fabric.stripes, 1)
     )
 
 
 def rails(fabric: Fabric, stripe: int) -> int:
     """Return how many leaves a stripe has; stripes count from 1."""
-    over = fabric.overrides.stripes.get(stripe, StripeOverride())
+    over = fabric.overrides.stripes.get(stripe, PLAIN_STRIPE)
     return over.rails or fabric.stripes[stripe - 1].rails or fabric.rails
 
 
@@ -153,10 +155,10 @@ def _leaves(fabric: Fabric) -> Iterator[ExpectedSwitch]:
     pools = _Pools(fabric.asn.leaves, fabric.router_ids.leaves, loopbacks, fabric.management.leaves)
     index = 0
     for stripe, settings in enumerate(stripe_settings(fabric), 1):
-        over, own = fabric.overrides.stripes.get(stripe, StripeOverride()), fabric.stripes[stripe - 1]
+        over, own = fabric.overrides.stripes.get(stripe, PLAIN_STRIPE), fabric.stripes[stripe - 1]
         for number in range(1, rails(fabric, stripe) + 1):
             name = fabric.names.leaf.format(s=stripe, l=number)
-            device = fabric.overrides.leaves.get(name, LeafOverride())
+            device = fabric.overrides.leaves.get(name, PLAIN_LEAF)
             colors = range(1, len(color_names(fabric)) + 1)
             prefixes = tuple(_prefix(fabric.addressing, stripe, number, color) for color in colors)
             automatic = fabric.vlans.first + (number - 1 if fabric.vlans.unique == "stripe" else index)
@@ -183,7 +185,7 @@ def _spines(fabric: Fabric) -> Iterator[ExpectedSwitch]:
     pools = _Pools(fabric.asn.spines, fabric.router_ids.spines, loopbacks, fabric.management.spines)
     for index, spine in enumerate(fabric.spines):
         name = spine.name or fabric.names.spine.format(k=index + 1)
-        over = fabric.overrides.spines.get(name, SpineOverride())
+        over = fabric.overrides.spines.get(name, PLAIN_SPINE)
         device = merged(spine, over)
         yield ExpectedSwitch(
             name=name,

@@ -120,6 +120,8 @@ def main() -> None:
     if COMPLETING in os.environ:
         # Typer imports it to render the help of what it offers, which has no markup: a third of the time.
         sys.modules["rich"] = None  # type: ignore[assignment]
+    # Plugins of pydantic, of which there are none for this program: looking for them reads all distributions.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     with plain_streams():
         code = _run()
     by_signal = isinstance(code, int) and code > SIGNALLED

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from functools import cache
@@ -10,8 +9,9 @@ from functools import cache
 from ailb_gen.junos import check_result as kinds
 from ailb_gen.junos.check_result import CheckResult, Unevaluated, Violation
 from ailb_gen.junos.instance import Instance
-from ailb_gen.junos.kept import Constraints, KeptWalk, KeptWalks, Taken, renewed
-from ailb_gen.junos.must import NodePath, Scope, Unevaluable, compile_must, evaluate, fixed_words, parse_path
+from ailb_gen.junos.kept import Constraints, KeptWalk, KeptWalks, Taken, place_of, renewed
+from ailb_gen.junos.likeness import holds_with
+from ailb_gen.junos.must import PATH, NodePath, Scope, Unevaluable, compile_must, evaluate, fixed_words, parse_path
 from ailb_gen.junos.schema import Schema
 from ailb_gen.junos.tree import Node
 from ailb_gen.junos.walk import Walk
@@ -24,9 +24,10 @@ def check(root: Node, schema: Schema, groups: Node | None = None, kept: KeptWalk
     constraints and may hold wildcards; the same goes for groups that are still in the tree. With `kept`, blocks that
     were checked before as the same object are not walked again; it does not change the result.
     """
-    walk = Walk(kept or KeptWalks(), keeps=kept is not None)
-    walk.run([(Instance(schema.root, root, None), root, False)])
-    unevaluated = Evaluation(root, walk, kept or KeptWalks()).run()
+    try:
+        walk, unevaluated = _walked(root, schema, kept)
+    except NotAlikeError:
+        walk, unevaluated = _walked(root, schema, kept, alike=False)
     evaluated = walk.constraints - len(unevaluated)
     if kept is not None:
         kept.add(walk.made, walk.used)
@@ -46,6 +47,22 @@ def check(root: Node, schema: Schema, groups: Node | None = None, kept: KeptWalk
         )
     )
     return CheckResult(findings, evaluated, tuple(unevaluated), walk.unmodeled, walk.words, walk.unmodeled_lines)
+
+
+def _walked(
+    root: Node, schema: Schema, kept: KeptWalks | None, *, alike: bool = True
+) -> tuple[Walk, list[Unevaluated]]:
+    """Walk a tree and evaluate its constraints; return the walk, and what cannot be evaluated.
+
+    Raises NotAlikeError, but not without `alike`: then blocks that are like others are walked, too.
+    """
+    walk = Walk(kept or KeptWalks(), keeps=kept is not None, alike=alike)
+    walk.run([(Instance(schema.root, root, None), root, False)])
+    return walk, Evaluation(root, walk, kept or KeptWalks()).run()
+
+
+class NotAlikeError(Exception):
+    """A block that is like another one has constraints that have to be evaluated where it stands."""
 
 
 class Evaluation:
@@ -91,10 +108,14 @@ class Evaluation:
                     continue
                 instance = _renewed(one.instance, old, new)
                 rest = self._rest(one.walk, instance)
-                if rest:
+                if rest and one.words:
+                    # What is left was evaluated at the block that this one is like, to which nothing else belongs.
+                    if not holds_with(one.walk, one.words) or id(instance.node) in self._walk.extra:
+                        raise NotAlikeError
+                elif rest:
                     yield from self._each(rest, one.walk.instance, instance)
                 continue
-            left = known((id(one[1]), one[0].definition, one[2] is None))
+            left = known(place_of(one))
             if left is None or left:
                 instance = _renewed(one[0], old, new)
                 yield one, instance, left if left is not None else self._left(one, instance)
@@ -120,7 +141,7 @@ class Evaluation:
         place alone, as none of its paths exists.
         """
         musts = one[1]
-        place = (id(musts), one[0].definition, one[2] is None)
+        place = place_of(one)
         left = self._open.get(place)
         if left is None:
             left = self._open[place] = []
@@ -145,7 +166,6 @@ def _renewed(instance: Instance, old: Instance | None, new: Instance | None) -> 
 
 # Most constraints of Juniper's models forbid what most configurations nowhere have, and stand at every unit and
 # address: they hold because nothing in a configuration has the words that they are about.
-_PATH = re.compile(r'(?:(all|unique|any)\s*)?"([^"]*)"')
 # A path that no configuration has.
 _NONE = '"nowhere"'
 
@@ -159,14 +179,14 @@ def holds_without(text: str, words: AbstractSet[str]) -> bool:
 @cache
 def _fixed_words(text: str) -> tuple[frozenset[str], ...]:
     """Return what has to be written for each path of a constraint to exist; none if it may fail without all of them."""
-    paths = [(found[1], found[2]) for found in _PATH.finditer(text)]
+    paths = [(found[1], found[2]) for found in PATH.finditer(text)]
     if any(quantifier in {"all", "unique"} for quantifier, _ in paths):
         # They are true of a path that does not exist.
         return ()
     try:
         fixed = tuple(fixed_words(parse_path("", path)) for _, path in paths)
         nothing = Scope(Node(""), {}, None, None, False, {}, frozenset(), known=True)
-        holds = compile_must(_PATH.sub(_NONE, text))(nothing)
+        holds = compile_must(PATH.sub(_NONE, text))(nothing)
     except Unevaluable:
         return ()
     return fixed if holds and all(fixed) else ()

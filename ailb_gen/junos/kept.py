@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 
 from ailb_gen.junos.instance import Instance
 from ailb_gen.junos.schema import Definition
+from ailb_gen.junos.substitution import Substitution
 from ailb_gen.junos.tree import Node, words_of
 
 # Where constraints stand: what they are, in which statement, and whether there is a value.
@@ -20,6 +22,9 @@ Place = tuple[int, Definition, bool]
 Constraints = tuple[Instance, list[list[str]], str | None, Node, bool, tuple[str, ...]]
 # What has to be evaluated of the constraints of a place, in configurations that lack the same words of constraints.
 Open = dict[Place, list[list[str]]]
+
+# A leaf, and which of the new words of a substitution is its value.
+OtherValue = tuple[Definition, int]
 
 # Of so many files is kept what was found: more than a fabric has kinds of files.
 FILES = 8
@@ -33,9 +38,23 @@ class KeptWalk:
 
     `instance` stands in nothing. `met` are the constraints in their order, those of an inner block as a `Taken`;
     `words` counts the words, `constraints` the constraints. `rest` is what of `met` the evaluation for `open_` left.
+
+    For blocks that are like it: `looked_at` are the words that the constraints left for `settled_for` look at, None
+    where they look at more than the block (`likeness.py`).
     """
 
-    __slots__ = ("_names", "constraints", "file", "instance", "met", "open_", "rest", "words")
+    __slots__ = (
+        "_names",
+        "constraints",
+        "file",
+        "instance",
+        "looked_at",
+        "met",
+        "open_",
+        "rest",
+        "settled_for",
+        "words",
+    )
 
     def __init__(self, instance: Instance, met: list[Constraints | Taken], words: int, constraints: int) -> None:
         self.instance = instance
@@ -45,6 +64,8 @@ class KeptWalk:
         self.file = 0
         self.open_: Open | None = None
         self.rest: list[Constraints | Taken] = []
+        self.settled_for: Open | None = None
+        self.looked_at: frozenset[str] | None = None
         self._names: frozenset[str] | None = None
 
     @property
@@ -56,13 +77,29 @@ class KeptWalk:
 
 
 class Taken:
-    """A kept walk, and the instance in whose place it is taken over."""
+    """A kept walk, and the instance in whose place it is taken over; with `words` for a block with these other ones."""
 
-    __slots__ = ("instance", "walk")
+    __slots__ = ("instance", "walk", "words")
 
-    def __init__(self, walk: KeptWalk, instance: Instance) -> None:
+    def __init__(self, walk: KeptWalk, instance: Instance, words: tuple[str, ...] = ()) -> None:
         self.walk = walk
         self.instance = instance
+        self.words = words
+
+
+@dataclass(frozen=True, slots=True)
+class BlockPart:
+    """What a walk finds in the part of a block in which a substitution changes only `values`; the rest is `apart`.
+
+    `walk` is None where that says nothing about blocks like it. `before` are the values of the block.
+    """
+
+    block: Node
+    substitution: Substitution
+    walk: KeptWalk | None = None
+    values: tuple[OtherValue, ...] = ()
+    before: tuple[str, ...] = ()
+    apart: tuple[str, ...] = ()
 
 
 class KeptWalks:
@@ -71,6 +108,8 @@ class KeptWalks:
     def __init__(self) -> None:
         # The instance in a value holds the node, so that no other gets its id.
         self.walks: dict[int, KeptWalk] = {}
+        # By the ids of the block and of the substitution, which the values hold, too.
+        self.parts: dict[tuple[int, int], BlockPart] = {}
         self._files: dict[int, list[KeptWalk]] = {}
         self._count = 0
         # The words whose absence decides constraints that were met so far.
@@ -88,6 +127,7 @@ class KeptWalks:
                 one.file = self._count
                 self.walks[id(one.instance.node)] = one
         while len(self._files) > FILES:
+            self.parts.clear()
             for one in self._files.pop(next(iter(self._files))):
                 node = id(one.instance.node)
                 if self.walks.get(node) is one:
@@ -105,6 +145,11 @@ class KeptWalks:
         if len(self._opens) >= _OPENS:
             self._opens.clear()
         self._opens[frozenset(self._deciding & words)] = found
+
+
+def place_of(one: Constraints) -> Place:
+    """Return where constraints stand."""
+    return id(one[1]), one[0].definition, one[2] is None
 
 
 def renewed(instance: Instance, old: Instance, new: Instance) -> Instance:

@@ -38,6 +38,9 @@ Parsed = tuple[Test, int]
 Parser = Callable[[list[str], int, int], Parsed]
 
 _TOKEN = re.compile(r'\s*(?:(?P<path>"[^"]*")|(?P<sign>&&|\|\||[!()])|(?P<word>any|all|unique)\b)')
+# A path of an expression, and what is said of it; one of which it is not known whether it exists.
+PATH = re.compile(r'(?:(all|unique|any)\s*)?"([^"]*)"')
+NOT_KNOWN = '"$?"'
 _KEY = re.compile(r"\$\{([^}]*)\}")
 # A path of a routing instance is empty outside of all of them.
 _INSTANCE = "${instance}"
@@ -178,6 +181,8 @@ def parse_path(quantifier: str, text: str) -> NodePath:
 
 
 def _path_test(path: NodePath) -> Callable[[Scope], bool | None]:
+    if path.steps == (NOT_KNOWN[1:-1],):
+        return lambda scope: None
     if path.quantifier == "all":
         return lambda scope: _every(path, scope)
     # Decided here and not at every evaluation: there are hundreds for each switch.

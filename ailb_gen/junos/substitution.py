@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ailb_gen.junos.capture import line_fault
 from ailb_gen.junos.commands import COMMANDS, REFUSED
@@ -17,6 +18,7 @@ from ailb_gen.junos.tree import FLAT, Node
 MEANING = KEYWORDS | TAGS.keys() | COMMANDS | REFUSED
 PLAIN = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.:/-"
 AROUND = b' \n;{"'
+WORD = re.compile(r"[^ ]+")
 COMMENT = re.compile(r" *#[\w .,:/#=-]*", re.ASCII)
 
 
@@ -29,6 +31,18 @@ class _Row:
     at: tuple[int, ...]
     new: tuple[int, ...]
     is_plain: bool
+
+
+class _OneWord(NamedTuple):
+    """A line with one other word and none in quotes: its number, what is around the word, which of the new words it is.
+
+    The others are rows.
+    """
+
+    line: int
+    before: str
+    after: str
+    new: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,39 +59,54 @@ class _Copied:
     is_full: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Substitution:
-    """Which lines of a text have other words in another one, and what that means for the tree.
+class OtherWord(NamedTuple):
+    """Where another word stands below a node of the text before: the words down to it, which of the new words it is.
 
-    `notes` are comments: the line, and which copy has it. `renamed` are the copies whose children have other words.
+    `is_only` tells that nothing stands beside it.
     """
 
+    path: tuple[str, ...]
+    new: int
+    is_only: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Substitution:
+    """Which `lines` of a text have other words in another one, and what that means for the tree.
+
+    `single` and `rows` are the words of these lines. `notes` are comments: the line, and which copy has it. `renamed`
+    are the copies whose children have other words; `others` are the other words below each node that is copied, by its
+    id.
+    """
+
+    lines: list[int]
+    single: list[_OneWord]
     rows: list[_Row]
     notes: list[tuple[int, int]]
     copied: list[_Copied]
     renamed: list[int]
     words: int
     is_set: bool
+    others: dict[int, list[OtherWord]]
 
     def carried_out(self, root: Node, old: list[str], new: list[str]) -> Node | None:
         """Return the tree of the new lines from that of the old ones; None if something else differs, too."""
         words = self._words(old, new)
         if words is None:
             return None
-        copies = [_twin(root)]
+        copies: list[Node] = [_twin(root)]
         for one in self.copied:
             node = one.node
-            twin = Node(node.word if one.new is None else words[one.new], node.line, node.flags)
-            twin.comment = node.comment
+            twin = Adapted(node, node.word if one.new is None else words[one.new], self, words)
             if one.is_full:
                 twin.children = node.children.copy()
             copies.append(twin)
             copies[one.parent].children[twin.word if one.is_only else node.word] = twin
         for at in self.renamed:
-            twin = copies[at]
-            number = len(twin.children)
-            twin.children = {child.word: child for child in twin.children.values()}
-            if len(twin.children) != number:
+            copy = copies[at]
+            number = len(copy.children)
+            copy.children = {child.word: child for child in copy.children.values()}
+            if len(copy.children) != number:
                 return None
         for line, at in self.notes:
             if not COMMENT.fullmatch(new[line]):
@@ -88,10 +117,17 @@ class Substitution:
 
     def _words(self, old: list[str], new: list[str]) -> list[str] | None:
         """Return the new words; None if they are not all that differs, or mean something to the readers."""
-        before, after = ("\n".join([lines[row.line] for row in self.rows]) for lines in (old, new))
+        before, after = ("\n".join([text[at] for at in self.lines]) for text in (old, new))
         if _frame(before) != _frame(after):
             return None
         found = [""] * self.words
+        for at, lead, rest, number in self.single:
+            line = new[at]
+            # It has no blank: what is no letter or digit is the same.
+            word = line[len(lead) : len(line) - len(rest)]
+            if not word or f"{lead}{word}{rest}" != line or (found[number] and found[number] != word):
+                return None
+            found[number] = word
         for row in self.rows:
             line = new[row.line]
             words = self._split(line, old[row.line]) if row.is_plain else words_of(line, self.is_set)
@@ -113,6 +149,17 @@ class Substitution:
         if self.is_set:
             return line.split()[1:] if line.startswith("set ") else None
         return line[:-1].split() if line[-1] == old[-1] else None
+
+
+class Adapted(Node):
+    """A node like that of another tree, with the new `words` of a substitution below it or as its own word."""
+
+    __slots__ = ("like", "substitution", "words")
+
+    def __init__(self, like: Node, word: str, substitution: Substitution, words: list[str]) -> None:
+        self.word, self.line, self.flags, self.comment = word, like.line, like.flags, like.comment
+        self.children = {}
+        self.like, self.substitution, self.words = like, substitution, words
 
 
 def _frame(text: str) -> bytes:
@@ -140,6 +187,7 @@ def substitution(
     if before != after or before.translate(None, AROUND):
         return None
     rows: list[_Row] = []
+    single: list[_OneWord] = []
     renamed: dict[int, tuple[int, Node]] = {}
     uses = Counter[int]()
     for at in statements:
@@ -151,7 +199,12 @@ def substitution(
             uses[key] += 1
             renamed.setdefault(key, (len(renamed), nodes[number]))
         slots = tuple(renamed[id(nodes[number])][0] for number in differ)
-        rows.append(_Row(at, words, tuple(differ), slots, '"' not in old[at]))
+        if '"' not in old[at] and len(slots) == 1:
+            start = [found.start() for found in WORD.finditer(old[at])][differ[0] + is_set]
+            end = start + len(words[differ[0]])
+            single.append(_OneWord(at, old[at][:start], old[at][end:], slots[0]))
+        else:
+            rows.append(_Row(at, words, tuple(differ), slots, '"' not in old[at]))
     # What a line that is the same names, too, is something else now.
     if any(layout.uses[key] != number for key, number in uses.items()):
         return None
@@ -166,7 +219,9 @@ def substitution(
     places = {id(root): 0} | {id(one.node): number for number, one in enumerate(copied, 1)}
     around = {one.parent for one in copied if one.new is not None and not one.is_only}
     commented = [(at, places[id(node)]) for at, node in zip(notes, owners, strict=True)]
-    return Substitution(rows, commented, copied, sorted(around), len(renamed), is_set)
+    return Substitution(
+        statements, single, rows, commented, copied, sorted(around), len(renamed), is_set, _other_words(copied)
+    )
 
 
 def _nodes(block: Node | None, words: list[str]) -> list[Node]:
@@ -199,6 +254,21 @@ def _copied(
             alone = len(parent.children) == 1 and parent is not root
             is_full = bool(node.children) and not (len(node.children) == 1 and id(next(iter(node))) in order)
             found.append(_Copied(node, order[id(parent)][0], new, alone, is_full))
+    return found
+
+
+def _other_words(copied: list[_Copied]) -> dict[int, list[OtherWord]]:
+    """Return the other words below each node that is copied, by its id."""
+    found: dict[int, list[OtherWord]] = {id(one.node): [] for one in copied}
+    for one in copied:
+        if one.new is not None:
+            path: tuple[str, ...] = (one.node.word,)
+            at = one.parent
+            while at:
+                # The copy of the root is in front of them.
+                around = copied[at - 1]
+                found[id(around.node)].append(OtherWord(path, one.new, one.is_only))
+                path, at = (around.node.word, *path), around.parent
     return found
 
 

@@ -3,44 +3,35 @@
 from __future__ import annotations
 
 from ailb_gen.junos import check_result as kinds
+from ailb_gen.junos.blocks import BlockCollector
 from ailb_gen.junos.check_result import Violation
-from ailb_gen.junos.faults import FaultCollector, key_names
+from ailb_gen.junos.faults import key_names
 from ailb_gen.junos.grammar import WITH_VALUE, is_wildcard
 from ailb_gen.junos.instance import Instance, key_is_named, written
-from ailb_gen.junos.kept import DEEPEST, Constraints, KeptWalk, KeptWalks, Taken
+from ailb_gen.junos.kept import Constraints, KeptWalk, KeptWalks
+from ailb_gen.junos.likeness import other_words, part_of
 from ailb_gen.junos.schema import CHOICE_IDENT, CHOICE_VALUE, WORDS, Definition
 from ailb_gen.junos.statements import CONTAINER, LEAF, LIST, ONE_LINE, PLAIN, PRESENCE
+from ailb_gen.junos.substitution import Adapted
 from ailb_gen.junos.tree import ENDS, Node, words_of
 from ailb_gen.junos.values import Wrong, canonical, has_host_bits, host_bits
 from ailb_gen.wording import counted
 
 
-class Walk(FaultCollector):
+class Walk(BlockCollector):
     """The walk over one tree; violations and constraints are collected on the way.
 
     Work is kept on a stack of instances, their nodes and whether the words behind the node follow on the same line
     after a value: what then fits the statement around belongs to it. None instead ends a block.
-
-    What it finds below a block is taken over from `kept` walks, or kept if there is nothing wrong and nothing that
-    depends on what stands around. `names` are the words of the tree.
     """
 
-    def __init__(self, kept: KeptWalks, keeps: bool) -> None:
-        super().__init__()
-        self.met: list[Constraints | Taken] = []
-        self.constraints = 0
-        self.made: list[KeptWalk] = []
-        self.used: set[int] = set()
+    def __init__(self, kept: KeptWalks, keeps: bool, alike: bool = False) -> None:
+        super().__init__(kept)
         self.unreadable: dict[str, str] = {}
         self.extra: dict[int, dict[str, Node]] = {}
         self.groups: list[Instance] = []
-        self.in_groups = False
-        self.words = 0
-        self._kept = kept.walks
         self._keeps = keeps
-        # The blocks around: what was counted in front of each, and the constraints met there.
-        self._around: list[tuple[int, int, int, list[Constraints | Taken], Instance]] = []
-        self._stack: list[tuple[Instance, Node, bool | None]] = []
+        self._alike = alike
 
     def run(self, stack: list[tuple[Instance, Node, bool | None]]) -> None:
         """Walk what is on a stack and all that is below it."""
@@ -51,7 +42,7 @@ class Walk(FaultCollector):
                 self._end(instance)
                 continue
             if follows is False and instance.parent is not None and not self.in_groups:
-                kept = self._kept.get(id(node))
+                kept = self._kept.walks.get(id(node))
                 if kept is not None and kept.instance.definition is instance.definition:
                     self._take_over(kept, instance)
                     continue
@@ -78,45 +69,47 @@ class Walk(FaultCollector):
                     self._take(instance, definition, child)
 
     def _go_below(self, instance: Instance, node: Node) -> None:
-        kept = self._kept.get(id(node))
+        kept = self._kept.walks.get(id(node))
+        if kept is None and self._alike and isinstance(node, Adapted) and self._is_like(instance, node):
+            return
         if kept is None or kept.met or kept.instance.definition is not instance.definition or self.in_groups:
             self._stack.append((instance, node, False))
         else:
             # Constraints keep their order, which here are none.
             self._take_over(kept, instance)
 
-    def _take_over(self, kept: KeptWalk, instance: Instance) -> None:
-        self.used.add(kept.file)
-        self.words += kept.words
-        self.constraints += kept.constraints
-        self.names |= kept.names
-        if kept.met:
-            self.met.append(Taken(kept, instance))
+    def _is_like(self, instance: Instance, node: Adapted) -> bool:
+        """Take over what was found in the block that this one is like; return whether that holds of this one, too.
 
-    def _begin(self, instance: Instance) -> Instance:
-        """Begin a block that may be kept; return the instance that stands for it below."""
-        if len(self._around) >= DEEPEST:
-            self._placed += 1
-            return instance
-        inner = Instance(instance.definition, instance.node, instance.parent, instance.key)
-        wrong = self._placed + len(self.violations)
-        self._around.append((wrong, self.words, self.constraints, self.met, instance))
-        self.met = []
-        self._stack.append((inner, instance.node, None))
-        return inner
+        Statements in it that differ in more than values are walked.
+        """
+        if self.in_groups:
+            return False
+        key = id(node.like), id(node.substitution)
+        part = self._kept.parts.get(key)
+        if part is None:
+            part = self._kept.parts[key] = part_of(instance.definition, node, self._kept, self._walk_of)
+        kept = part.walk
+        words = other_words(part, kept, node) if kept is not None else None
+        if kept is None or words is None or kept.instance.definition is not instance.definition:
+            return False
+        self._take_over(kept, instance, words)
+        self.names.update(words)
+        self.words += len(part.apart)
+        self.names.update(part.apart)
+        for child in map(node.children.__getitem__, part.apart):
+            self._statement(instance, child)
+        return True
 
-    def _end(self, inner: Instance) -> None:
-        wrong, words, constraints, around, instance = self._around.pop()
-        met, self.met = self.met, around
-        if wrong != self._placed + len(self.violations):
-            around += met
-            return
-        # The tree around is not kept.
-        inner.parent = None
-        kept = KeptWalk(inner, met, self.words - words, self.constraints - constraints)
-        self.made.append(kept)
-        if met:
-            around.append(Taken(kept, instance))
+    def _walk_of(self, instance: Instance) -> KeptWalk | None:
+        """Return what is found in a block that stands in nothing; None if anything is wrong or depends on the place."""
+        walk = Walk(self._kept, keeps=False)
+        walk.run([(instance, instance.node, False)])
+        if walk.violations or walk._placed:
+            return None
+        found = KeptWalk(instance, walk.met, walk.words, walk.constraints)
+        found.file = max(walk.used, default=0)
+        return found
 
     def _statement(self, instance: Instance, node: Node) -> None:
         definition = instance.definition.words.get(node.word)

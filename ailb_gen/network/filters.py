@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network
 
 from ailb_gen.addresses import BITS, address_value, prefix_value
-from ailb_gen.junos.tree import Node
+from ailb_gen.junos.substitution import Adapted
+from ailb_gen.junos.tree import Node, Reuse, anew
 from ailb_gen.network.cos import code_point
 from ailb_gen.textio import line_field
 
@@ -128,9 +129,9 @@ class Filters:
     packets: Mapping[str, int]
 
 
-def filters(root: Node) -> Filters:
+def filters(root: Node, reuse: Reuse = anew) -> Filters:
     """Read `firewall` and everything that refers to a filter."""
-    attached = tuple(_attached(root))
+    attached = tuple(_attached(root, reuse))
     if not attached:
         return Filters({}, (), {}, {})
     lists = {node.word: node for node in root.each("policy-options", "prefix-list")}
@@ -149,18 +150,31 @@ def filters(root: Node) -> Filters:
     )
 
 
-def _attached(root: Node) -> Iterator[Attachment]:
-    for port in root.each("interfaces"):
-        for unit in port.each("unit"):
-            for family in unit.each("family"):
-                if "filter" in family.children:
-                    yield from _at(family, "interface", f"{port.word}.{unit.word}", family.word)
+def _attached(root: Node, reuse: Reuse) -> Iterator[Attachment]:
+    interfaces = root.get("interfaces")
+    if isinstance(interfaces, Adapted) and "filter" not in interfaces.words and not reuse(_at_ports, interfaces.like):
+        interfaces = None
+    if interfaces is not None:
+        yield from _at_ports(interfaces)
     for vlan in root.each("vlans"):
         node = vlan.get("forwarding-options")
         if node is not None:
             yield from _at(node, "vlan", vlan.word, "ethernet-switching")
     for family in root.each("forwarding-options", "family"):
         yield from _at(family, "forwarding", f"family {family.word}", family.word)
+
+
+def _at_ports(interfaces: Node, _: Reuse = anew) -> tuple[Attachment, ...]:
+    return tuple(
+        [
+            found
+            for port in interfaces
+            for unit in port.each("unit")
+            for family in unit.each("family")
+            if "filter" in family.children
+            for found in _at(family, "interface", f"{port.word}.{unit.word}", family.word)
+        ]
+    )
 
 
 def _at(node: Node, kind: str, name: str, family: str) -> Iterator[Attachment]:

@@ -7,12 +7,16 @@ from dataclasses import replace
 from typing import TypeVar
 
 from ailb_gen.addresses import interface_value, prefix_value
+from ailb_gen.junos.substitution import Adapted, Substitution
 from ailb_gen.junos.tree import Node, Reuse
 from ailb_gen.network.model import Address, Port, RaPrefix, RouterAdvertisement, Unit, Vlan, read_speed
 
 T = TypeVar("T")
 ETHERNET = ("ether-options", "gigether-options")
 NOTHING = Node("")
+# Of an interface that is like another one, what is read again: the values of these statements, and the VLANs of a unit.
+PORT_VALUES = frozenset({"description", "native-vlan-id", "unit"})
+UNIT_VLANS = ("family", "ethernet-switching", "vlan", "members")
 FAMILIES = ("inet6", "ethernet-switching")
 # Statements of router advertisements that are read, or that say what holds without them.
 RA_STATEMENTS = frozenset({
@@ -68,7 +72,8 @@ def located(entries: Iterable[Node]) -> tuple[tuple[str, int], ...]:
 def ports(root: Node, reuse: Reuse) -> dict[str, Port]:
     """Read `interfaces`; what splits off a disabled port is disabled."""
     found = {
-        node.word: reuse(_port, node)
+        # What is like another one does not come again.
+        node.word: _port(node, reuse) if isinstance(node, Adapted) else reuse(_port, node)
         for node in root.each("interfaces")
         if node.word not in ("apply-groups", "interface-range")
     }
@@ -79,6 +84,10 @@ def ports(root: Node, reuse: Reuse) -> dict[str, Port]:
 
 def _port(node: Node, reuse: Reuse) -> Port:
     """Read one of the `interfaces`."""
+    if isinstance(node, Adapted) and node.word == node.like.word:
+        like, other = reuse(_like_port, node.like, node.substitution)
+        if other <= PORT_VALUES:
+            return _port_like(like, node, other, reuse)
     description, mtu, native, speed = map(node.children.get, ("description", "mtu", "native-vlan-id", "speed"))
     ethernet = [below for word in ETHERNET if (below := node.children.get(word)) is not None]
     return Port(
@@ -89,13 +98,69 @@ def _port(node: Node, reuse: Reuse) -> Port:
         speed_bps=read_speed(speed.value()) if speed is not None else None,
         sub_ports=number(node.children.get("number-of-sub-ports")),
         disabled="disable" in node.children,
-        units=tuple([reuse(_unit, unit, node.word) for unit in node.children.get("unit", NOTHING)]),
+        units=tuple([_unit_of(unit, reuse, node.word) for unit in node.children.get("unit", NOTHING)]),
         ethernet=tuple(sorted(pair for below in ethernet for pair in statements(below))) if ethernet else (),
         line=node.line,
         description_line=line(description),
         mtu_line=line(mtu),
         native_vlan_line=line(native),
     )
+
+
+def _like_port(node: Node, reuse: Reuse, substitution: Substitution) -> tuple[Port, frozenset[str]]:
+    """Return an interface, and its statements below which a substitution changes something."""
+    return reuse(_port, node), frozenset(other.path[0] for other in substitution.others[id(node)])
+
+
+def _port_like(like: Port, node: Node, other: frozenset[str], reuse: Reuse) -> Port:
+    """Read an interface that differs from one that was read in what is below the `other` statements."""
+    below = node.children
+    return Port(
+        like.name,
+        below["description"].value() or "" if "description" in other else like.description,
+        like.mtu,
+        number(below["native-vlan-id"]) if "native-vlan-id" in other else like.native_vlan,
+        like.speed_bps,
+        like.sub_ports,
+        like.disabled,
+        tuple([_unit_of(unit, reuse, node.word) for unit in below["unit"]]) if "unit" in other else like.units,
+        like.ethernet,
+        like.line,
+        like.description_line,
+        like.mtu_line,
+        like.native_vlan_line,
+    )
+
+
+def _like_unit(node: Node, reuse: Reuse, substitution: Substitution, port: str) -> Unit | None:
+    """Return a logical interface; None if a substitution changes anything else of it than its VLANs."""
+    has_like_vlans = all(other.path[:-1] == UNIT_VLANS for other in substitution.others[id(node)])
+    return reuse(_unit, node, port) if has_like_vlans else None
+
+
+def _unit_like(like: Unit, node: Node) -> Unit:
+    """Read a logical interface that differs from one that was read in its VLANs."""
+    return Unit(
+        like.name,
+        like.inet6,
+        like.inet6_mtu,
+        like.addresses,
+        like.bad_addresses,
+        like.inet_addresses,
+        like.switching,
+        like.mode,
+        located(node.each(*UNIT_VLANS)),
+        like.disabled,
+        like.others,
+        like.line,
+    )
+
+
+def _unit_of(node: Node, reuse: Reuse, port: str) -> Unit:
+    if not isinstance(node, Adapted) or node.word != node.like.word:
+        return reuse(_unit, node, port)
+    like = reuse(_like_unit, node.like, node.substitution, port)
+    return _unit_like(like, node) if like is not None else _unit(node, reuse, port)
 
 
 def _unit(node: Node, _: Reuse, port: str) -> Unit:

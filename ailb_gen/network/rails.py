@@ -5,15 +5,19 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from itertools import count
 
 from ailb_gen.layout import ENVIRONMENT
 from ailb_gen.network.fabric import Network
 
 MOST_DIGITS = 1000
+# Servers have the same names of NICs.
+NAMES = 4096
 PARTS = re.compile(r"[0-9]+|[^0-9]")
 
 
+@lru_cache(maxsize=NAMES)
 def natural(text: str) -> tuple[tuple[int, int | str], ...]:
     """Order numbers within names by value: gpu2 before gpu10."""
     # Numbers of any length are text of a file; behind so many digits no name differs.
@@ -43,6 +47,8 @@ def rails_of(network: Network, server: str, nics: Iterable[str]) -> dict[str, in
     known = {rail for rail in rails if rail is not None}
     if not known or len(known) + rails.count(None) < len(names):
         return {name: number for number, name in enumerate(names)}
+    if None not in rails:
+        return {name: rail for name, rail in zip(names, rails, strict=True) if rail is not None}
     others = count(max(*known, *network.rails.values()) + 1)
     return {name: next(others) if rail is None else rail for name, rail in zip(names, rails, strict=True)}
 

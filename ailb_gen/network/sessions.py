@@ -126,8 +126,8 @@ def sides(network: Network) -> Iterator[tuple[Cable, Ready, Ready]]:
     tables = {name: session_groups(switch) for name, switch in network.switches.items()}
     misfits = {name: tuple(tuple(unfit(group)) for group in switch.groups) for name, switch in network.switches.items()}
     for cable in network.links:
-        a, b = (_side(network.switches, tables, misfits, end) for end in (cable.a, cable.b))
-        yield cable, a, b
+        a = _side(network.switches, tables, misfits, cable.a)
+        yield cable, a, _side(network.switches, tables, misfits, cable.b)
 
 
 def _side(
@@ -140,48 +140,54 @@ def _side(
     switch = switches.get(end.device)
     if switch is None:
         return (Obstacle(end.device, end.port, "there is no usable file of this device"),)
-    obstacles = tuple(_missing(switch, end, tables[end.device], misfits[end.device]))
+    interface, table = f"{end.port}.0", tables[end.device]
+    obstacles = _missing(switch, end, interface, table, misfits[end.device])
     if obstacles:
-        return obstacles
-    interface = f"{end.port}.0"
-    index = tables[end.device][interface]
-    asn = local_as(switch, switch.groups[index])
+        return tuple(obstacles)
+    index = table[interface]
+    group = switch.groups[index]
+    asn = local_as(switch, group)
     if asn is None:
-        line = switch.groups[index].line
-        return (Obstacle(end.device, interface, "neither local-as nor autonomous-system gives an AS number", line),)
-    return Side(end.device, index, interface, asn, switch.groups[index].neighbor(interface))
+        message = "neither local-as nor autonomous-system gives an AS number"
+        return (Obstacle(end.device, interface, message, group.line),)
+    return Side(end.device, index, interface, asn, group.neighbor(interface))
 
 
-def _missing(switch: Switch, end: End, table: Mapping[str, int], misfits: tuple[Misfits, ...]) -> Iterator[Obstacle]:
-    interface = f"{end.port}.0"
-
-    def obstacle(message: str, line: int = 0, statement: str = "") -> Obstacle:
-        return Obstacle(end.device, interface, message, line, statement)
-
-    own = f"interfaces {end.port}"
+def _missing(
+    switch: Switch, end: End, interface: str, table: Mapping[str, int], misfits: tuple[Misfits, ...]
+) -> list[Obstacle]:
+    """Return what is missing at one end; texts are made for that alone, as most ends lack nothing."""
     port = switch.ports.get(end.port)
     if port is None:
-        yield obstacle("the port is not configured", 0, own)
-        return
+        return [Obstacle(end.device, interface, "the port is not configured", 0, f"interfaces {end.port}")]
+    found: list[tuple[str, int, str]] = []
     unit = next((one for one in port.units if one.name == interface), None)
     if port.disabled or (unit is not None and unit.disabled):
-        base = f"interfaces {end.port.partition(':')[0]}"
-        yield obstacle(DISABLED, port.line, f"{base} disable | {own} disable | {own} unit 0 disable")
+        base, own = f"interfaces {end.port.partition(':')[0]}", f"interfaces {end.port}"
+        found.append((DISABLED, port.line, f"{base} disable | {own} disable | {own} unit 0 disable"))
     if unit is None or not unit.inet6:
-        yield obstacle("unit 0 has no family inet6", port.line, f"{own} unit 0 family inet6")
-    group = switch.groups[table[interface]] if interface in table else None
-    static = any(one.neighbors for one in switch.groups) if group is None else group.neighbor(interface) is not None
+        statement = f"interfaces {end.port} unit 0 family inet6"
+        found.append(("unit 0 has no family inet6", port.line, statement))
+    index = table.get(interface)
     # Neighbor discovery learns the peer from its router advertisements.
-    if interface not in switch.advertisements and not static:
+    if interface not in switch.advertisements and not _is_static(switch, index, interface):
         statement = f"protocols router-advertisement interface {interface}"
-        yield obstacle("no router advertisements here: the neighbor cannot discover this switch", 0, statement)
-    if group is None:
+        found.append(("no router advertisements here: the neighbor cannot discover this switch", 0, statement))
+    if index is not None:
+        found += misfits[index]
+    else:
         message = "no BGP group discovers neighbors here (peer-auto-discovery with ipv6-nd)"
-        if static:
+        if _is_static(switch, index, interface):
             message = "no BGP group has a neighbor here"
-        yield obstacle(message, switch.bgp_line, neighbor_of(switch, interface))
-        return
-    yield from (obstacle(*misfit) for misfit in misfits[table[interface]])
+        found.append((message, switch.bgp_line, neighbor_of(switch, interface)))
+    return [Obstacle(end.device, interface, *one) for one in found]
+
+
+def _is_static(switch: Switch, index: int | None, interface: str) -> bool:
+    """Return whether the group of an interface has a static neighbor there; without one, whether any group has some."""
+    if index is None:
+        return any(group.neighbors for group in switch.groups)
+    return switch.groups[index].neighbor(interface) is not None
 
 
 def neighbor_of(switch: Switch, interface: str) -> str:

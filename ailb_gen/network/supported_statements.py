@@ -9,6 +9,7 @@ from enum import StrEnum
 from ipaddress import IPv4Network
 from typing import Union
 
+from ailb_gen.junos.substitution import Adapted, Substitution
 from ailb_gen.junos.tree import Node, Reuse, anew
 from ailb_gen.network.model import Unmodeled
 from ailb_gen.network.statements import HARMLESS, READ
@@ -184,9 +185,34 @@ def _all_read(above: Node, reuse: Reuse, level: Level) -> bool:
             continue
         if below is UNKNOWN or below is HARMLESS_LEVEL:
             return False
-        if node.children and not (reuse(_all_read, node, below) if is_wide else _all_read(node, reuse, below)):
+        if node.children and not (_reuse_all_read(node, reuse, below) if is_wide else _all_read(node, reuse, below)):
             return False
     return True
+
+
+def _reuse_all_read(node: Node, reuse: Reuse, level: Level) -> bool:
+    """Return the same, from before if it was asked of the same statement, or of one like it."""
+    if isinstance(node, Adapted):
+        looked_up = reuse(_looked_up, node.like, level, node.substitution)
+        if all(_below(around, node.words[number]) is below for around, number, below in looked_up):
+            node = node.like
+    return reuse(_all_read, node, level)
+
+
+def _looked_up(node: Node, _: Reuse, level: Level, substitution: Substitution) -> list[tuple[Level, int, Level | None]]:
+    """Return which of the words that a substitution changes below a statement are looked up.
+
+    Each with where that is done, and what was found for the word before.
+    """
+    found = []
+    for other in substitution.others[id(node)]:
+        around: Level | None = level
+        for word in other.path[:-1]:
+            around = _below(around, word) if around is not None else None
+        # What is below a value is not looked up.
+        if around is not None:
+            found.append((around, other.new, _below(around, other.path[-1])))
+    return found
 
 
 def _judge(
@@ -202,7 +228,7 @@ def _judge(
             unmodeled.append(Unmodeled(text, " ".join((text, *_rest(node))), node.line))
         elif below is HARMLESS_LEVEL:
             harmless.extend(" ".join((*path, *words)) for words in node.paths())
-        elif node.children and (not path or not reuse(_all_read, node, below)):
+        elif node.children and not ((path or isinstance(node, Adapted)) and _reuse_all_read(node, reuse, below)):
             _judge(node, reuse, below, (*path, word), unmodeled, harmless)
 
 

@@ -1,6 +1,7 @@
 import random
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from threading import Barrier
 
 import pytest
@@ -8,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ailb_gen.checks.run import ThreadWalks
-from ailb_gen.errors import AilbError
+from ailb_gen.errors import AilbError, JunosSyntaxError
+from ailb_gen.junos.alike import AlikeReader
 from ailb_gen.junos.check import check
 from ailb_gen.junos.check_result import CheckResult
 from ailb_gen.junos.groups import active, inherited
@@ -59,6 +61,7 @@ class Sharing:
 def _is_taken_over(texts: Iterable[str]) -> int:
     """Check texts in their order with what was kept, and alone; return how many blocks are kept in the end."""
     sharing, kept = Sharing(), KeptWalks()
+    reader, kept_alike = AlikeReader(), KeptWalks()
     for text in texts:
         try:
             written = active(read(text))
@@ -67,6 +70,8 @@ def _is_taken_over(texts: Iterable[str]) -> int:
             continue
         groups = written.get("groups")
         alone = check(tree, schema(), groups)
+        with suppress(JunosSyntaxError):
+            assert check(inherited(active(reader.read(text, "")[0])), schema(), groups, kept_alike) == alone
         assert check(sharing.shared(tree), schema(), groups, kept) == alone
         # The words of the tree decide which constraints are evaluated.
         walk = Walk(KeptWalks(), keeps=False)

@@ -79,8 +79,8 @@ def _far(far: Mapping[End, End], device: str, unit: Unit) -> str:
 
 def _check_inet(switch: Switch, unit: Unit, holders: dict[str, str], findings: Findings) -> None:
     """Find IPv4 addresses, those of loopbacks and management, that another interface has."""
-    here = f"{switch.named} {unit.name}"
     for text, line in unit.inet_addresses:
+        here = f"{switch.named} {unit.name}"
         address = text.partition("/")[0]
         other = holders.setdefault(address, here)
         if other != here:
