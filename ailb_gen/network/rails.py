@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from functools import cache
 from itertools import count
 
 from ailb_gen.layout import ENVIRONMENT
@@ -25,10 +26,10 @@ def natural(text: str) -> tuple[tuple[int, int | str], ...]:
 
 def cabled_nics(network: Network) -> Mapping[str, list[str]]:
     """Return the cabled NICs of every server in natural order."""
-    nics: dict[str, list[str]] = defaultdict(list)
+    nics, order = defaultdict[str, list[str]](list), cache(natural)
     for server, nic in network.attachments:
         nics[server].append(nic)
-    return {server: sorted(names, key=natural) for server, names in nics.items()}
+    return {server: sorted(names, key=order) for server, names in nics.items()}
 
 
 def rails_of(network: Network, server: str, nics: Iterable[str]) -> dict[str, int]:
@@ -43,7 +44,8 @@ def rails_of(network: Network, server: str, nics: Iterable[str]) -> dict[str, in
     known = {rail for rail in rails if rail is not None}
     if not known or len(known) + rails.count(None) < len(names):
         return {name: number for number, name in enumerate(names)}
-    others = count(max(*known, *network.rails.values()) + 1)
+    # Only where a NIC has none: a server asks once, a fabric has thousands of them.
+    others = count(max(*known, *network.rails.values()) + 1 if None in rails else 0)
     return {name: next(others) if rail is None else rail for name, rail in zip(names, rails, strict=True)}
 
 
