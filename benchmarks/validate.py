@@ -23,12 +23,14 @@ from unittest.mock import patch
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.run import CommitCheck
 from ailb_gen.forwarding import ecmp
+from ailb_gen.forwarding.alike import loads_alike
 from ailb_gen.forwarding.baseline import Baseline
 from ailb_gen.forwarding.ecmp import monte_carlo
 from ailb_gen.forwarding.failure_kinds import failure_kinds
 from ailb_gen.forwarding.failures import Failure, assess
-from ailb_gen.forwarding.loads import Links
-from ailb_gen.forwarding.patterns import all_to_all, rails_and_rates
+from ailb_gen.forwarding.link_loads import advertised
+from ailb_gen.forwarding.loads import Links, loads
+from ailb_gen.forwarding.patterns import all_to_all, rails_and_rates, ring
 from ailb_gen.intent.load import load
 from ailb_gen.network.read import read_network
 from ailb_gen.routing.fib import fib_entry, node_of
@@ -178,6 +180,7 @@ def parts(folder: Path, example: str, yang: Path) -> None:
         raise SystemExit("prefixes that are alike have other routes")
     line(f"{len(alone)} prefixes, by kinds", spent, "each computed", peer)
     hashing(routing)
+    balance(routing)
     context = Context(load(fabric(folder, example)).fabric, reading.network)
     spent, baseline = timed(lambda: Baseline(routing, context.destinations))
     line("loads without failures", spent)
@@ -204,6 +207,17 @@ def hashing(routing: Routing) -> None:
     if found is None or each is None or abs(found.up - each.up) > HASHED_ALIKE:
         raise SystemExit(f"both ways hash differently: {found}, {each}")
     line("ECMP hashing, one draw", spent, "every flow drawn", peer)
+
+
+def balance(routing: Routing) -> None:
+    """Print the cost of the loads of a ring, which follow from one prefix of every kind, next to those of each."""
+    links, prefixes = Links(routing), advertised(routing)
+    flows = ring(rails_and_rates(routing.graph.network, routing.graph.index)[0], len(routing.graph.names))
+    spent, (load, _) = timed(lambda: loads_alike(routing, links, prefixes, flows))
+    peer, (each, _) = timed(lambda: loads(links, routing.state, prefixes, flows))
+    if abs(load - each).max() > 1e-6 * each.max():
+        raise SystemExit("prefixes that are alike load other links")
+    line("loads of a ring, by kinds", spent, "each prefix spread", peer)
 
 
 def line(what: str, spent: float, other: str = "", least: float = 0.0) -> None:

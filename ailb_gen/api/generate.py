@@ -152,15 +152,17 @@ def recolored_links(intent: Intent, design: Design, made: Rendering, output: Pat
 
     `folder` is that of a fabric in the tree of a cluster, with a slash.
     """
-    from ailb_gen.design.recolored import OldColors, recolored, unknown
     from ailb_gen.layout import TOPOLOGY
-    from ailb_gen.manifest import found_entry
-    from ailb_gen.network.topology import read_topology
 
     file = f"{folder}{TOPOLOGY}"
     known = made.before.files.get(file) if made.before is not None else None
     if known is None or (file in made.tree and file not in (*made.changes.changed, *made.changes.new)):
         return []
+    # Slow to import, and a tree that is new or stays the same needs none of it.
+    from ailb_gen.design.recolored import OldColors, recolored, unknown
+    from ailb_gen.manifest import found_entry
+    from ailb_gen.network.topology import read_topology
+
     path, where = made.target / file, str(output / folder)
     if found_entry(path) != known:
         return [unknown(intent, where, f"{TOPOLOGY} is missing or was edited")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -16,6 +17,7 @@ WORK = 4_000_000
 # Flows times links that are hashed at once: some megabytes.
 BATCH = 1_000_000
 EXACT = 1e-9
+Down = defaultdict[int, Volumes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +53,13 @@ def monte_carlo(
     ups, downs, perfect = [], [], 0
     for _ in range(draws):
         load = np.zeros(links.count)
-        # By spine and destination.
-        down = np.zeros((len(graph.names), len(graph.names)))
+        # By spine: what it sends to every destination.
+        down: Down = defaultdict(lambda: np.zeros(len(graph.names)))
         for batch in batches:
             batch.hash(random, load, down)
-        for spine in np.flatnonzero(down.any(axis=1)):
+        for spine, row in down.items():
             peers, shares = links.peers[spine]
-            load[links.of[spine]] += down[spine, peers] * shares
+            load[links.of[spine]] += row[peers] * shares
         up, into = _ratio(load[0::2]), _ratio(load[1::2])
         ups.append(up)
         downs.append(into)
@@ -118,7 +120,7 @@ class _Sums:
         self.sent.append(np.add.reduceat(counts, batch.first))
         np.add.at(self.arriving, batch.targets, counts)
 
-    def hash(self, random: np.random.Generator, load: Volumes, down: Volumes) -> None:
+    def hash(self, random: np.random.Generator, load: Volumes, down: Down) -> None:
         """Draw how many queue pairs take every uplink, and every spine's way down; add what they carry."""
         hashed = random.multinomial(np.concatenate(self.sent), self.chances)
         load[np.concatenate(self.uplinks)] += hashed * self.each
@@ -143,11 +145,12 @@ class _Batch:
         self.spines = [(spine, np.flatnonzero(peers == spine)) for spine in sorted(set(peers.tolist()))]
         self.chances = np.full(len(peers), 1.0 / len(peers))
 
-    def hash(self, random: np.random.Generator, load: Volumes, down: Volumes) -> None:
+    def hash(self, random: np.random.Generator, load: Volumes, down: Down) -> None:
         """Draw the uplink of every queue pair; add what goes up to `load`, what comes down to `down`."""
         hashed = random.multinomial(self.counts, self.chances)
         drawn = hashed if self.each is None else hashed * self.each[:, None]
         load[self.uplinks] += np.add.reduceat(drawn, self.first, axis=0)
         for spine, columns in self.spines:
             targets = np.repeat(self.targets, len(columns))
-            down[spine] += np.bincount(targets, drawn[:, columns].ravel(), len(down))
+            row = down[spine]
+            row += np.bincount(targets, drawn[:, columns].ravel(), len(row))

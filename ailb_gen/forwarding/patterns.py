@@ -53,7 +53,9 @@ def all_to_all(rows: Rails, devices: int, speeds: Rates = LINE_RATE) -> Volumes:
     # `np.unique` imports what nothing else here needs.
     for speed in sorted(set(own.tolist())):
         count = np.bincount(leaves[own >= speed], minlength=devices).astype(float)
-        matrix += (speed - below) * np.outer(count, count)
+        # Row by row: whole, each of the products would be as large as the matrix.
+        for leaf in np.flatnonzero(count):
+            matrix[leaf] += (speed - below) * (count[leaf] * count)
         below = speed
     np.fill_diagonal(matrix, 0.0)
     return matrix

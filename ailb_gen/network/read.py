@@ -41,6 +41,7 @@ class CableLists:
     """The lists of cables by file; `roles` and `defects` are those that they name.
 
     `merged` is what both say together, None where they do not have all cables, so that descriptions of ports count.
+    With it the tables have their entries alone: a large fabric has hundreds of megabytes of cables.
     """
 
     tables: Mapping[str, Topology]
@@ -131,7 +132,8 @@ def read_network(
     if merged is None:
         merged = replace(cables(switches, roles, lists.tables[TOPOLOGY], lists.tables[CABLING]), records=NO_RECORDS)
         if has_all_cables(lists.tables.values()):
-            lists = replace(lists, merged=merged)
+            entries = {file: Topology(records=table.records) for file, table in lists.tables.items()}
+            lists = replace(lists, tables=entries, merged=merged)
     whole = replace(merged, roles=roles, defects=(*lists.defects, *merged.defects))
     return Reading(assembled(switches, hosts, host_defects, whole, defects), lists, inspected)
 

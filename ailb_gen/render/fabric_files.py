@@ -2,7 +2,8 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import cache
 from itertools import chain
 from typing import Any
 
@@ -18,12 +19,17 @@ CABLING_COLUMNS = ("a_device", "a_port", "b_device", "b_port", "speed", "kind", 
 
 
 def _json(body: dict[str, Any]) -> bytes:
-    """Write a document with one line per entry of its lists and mappings: diffs stay readable, and C does the work."""
+    """Write a document with one line per entry of its lists and mappings: diffs stay readable, and C does the work.
+
+    The entries of a tuple are written already.
+    """
     encode = json.JSONEncoder(ensure_ascii=False).encode
     parts = []
     for key, value in body.items():
         if isinstance(value, list):
             rows, marks = [f"  {encode(row)}" for row in value], "[]"
+        elif isinstance(value, tuple):
+            rows, marks = [f"  {row}" for row in value], "[]"
         elif isinstance(value, dict):
             rows, marks = [f"  {encode(name)}: {encode(row)}" for name, row in value.items()], "{}"
         else:
@@ -63,6 +69,15 @@ def _server(server: DesignServer) -> dict[str, Any]:
     return row
 
 
+def _links(design: Design) -> Iterator[str]:
+    """Yield the entries of links as they are written; their few names and ports are encoded once each."""
+    text = cache(json.JSONEncoder(ensure_ascii=False).encode)
+    for link in design.links:
+        near = f'"leaf": {text(link.leaf)}, "leaf_port": {text(link.leaf_interface)}'
+        far = f'"spine": {text(link.spine)}, "spine_port": {text(link.spine_interface)}'
+        yield f'{{{near}, {far}, "color": {text(link.color.name)}, "speed": "{link.speed_gbps}g"}}'
+
+
 def topology(design: Design) -> bytes:
     """Return the fabric as JSON: devices, ports, links, colors and prefixes (the job of jnpr-fabric-topo-gen)."""
     return _json(
@@ -71,17 +86,7 @@ def topology(design: Design) -> bytes:
             "pool": design.pool,
             "colors": [{"name": c.name, "community": c.community, "backup": c.backup or None} for c in design.colors],
             "devices": [*map(_switch, design.switches), *map(_server, design.servers)],
-            "links": [
-                {
-                    "leaf": link.leaf,
-                    "leaf_port": link.leaf_interface,
-                    "spine": link.spine,
-                    "spine_port": link.spine_interface,
-                    "color": link.color.name,
-                    "speed": f"{link.speed_gbps}g",
-                }
-                for link in design.links
-            ],
+            "links": tuple(_links(design)),
         }
     )
 

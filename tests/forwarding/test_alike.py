@@ -44,6 +44,11 @@ def test_the_examples_whole_and_with_failures(name: str) -> None:
     compare(graph, graph.sessions_of([0]))
 
 
+def test_volumes_are_added_up_in_blocks_of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ailb_gen.forwarding.alike.BLOCK", 40)
+    assert compare(Graph(example("lab")), frozenset())
+
+
 def test_a_leaf_that_differs_is_of_another_kind() -> None:
     texts = edited(
         (LEAF, "                backup-color all-colors;\n", ""),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import numpy as np
@@ -21,7 +21,7 @@ from ailb_gen.forwarding.alike import loads_alike
 from ailb_gen.forwarding.delivery import VALLEY_FREE_HOPS, Outcome, outcome_at, outcomes, stranded
 from ailb_gen.forwarding.ecmp import monte_carlo
 from ailb_gen.forwarding.loads import Links, Volumes, by_device
-from ailb_gen.forwarding.patterns import all_to_all, permutation, rails_and_rates, ring
+from ailb_gen.forwarding.patterns import Rates, all_to_all, permutation, rails_and_rates, ring
 from ailb_gen.network.model import speed_text
 from ailb_gen.routing.alike import Kind
 from ailb_gen.routing.fib import fib_entry, members_of, nodes_of
@@ -159,32 +159,44 @@ Worst = dict[int, tuple[tuple[float, float], tuple[float, float]]]
 def _check_balance(context: Context, findings: Findings) -> None:
     """Compare loads with the even share; the figures show what ECMP hashing would give, by the seed."""
     advance = context.steps.begin("balance", 2 * len(PATTERNS))
-    graph, links = context.routing.graph, Links(context.routing)
-    (rows, speeds), leaves = rails_and_rates(context.network, graph.index), context.destinations
-    groups = _groups(context)
-    even = all(speed == 1 for row in speeds for speed in row)
-    findings.look(BALANCED, len(leaves) * len(PATTERNS))
+    links, groups = Links(context.routing), _groups(context)
+    rows, speeds = rails_and_rates(context.network, context.routing.graph.index)
+    findings.look(BALANCED, len(context.destinations) * len(PATTERNS))
     for name, pattern in PATTERNS:
-        matrix = pattern(rows, len(graph.names), speeds)
-        if not matrix.any():
-            findings.figure(BALANCED, name, "no traffic crosses a spine")
-            continue
-        load, lost = loads_alike(context.routing, links, leaves, matrix, groups, context.seed)
-        advance(1)
-        worst = _worst(links, leaves, load)
-        _add_uneven(context, name, worst, matrix, findings)
-        flows = matrix if even else pattern(rows, len(graph.names))
-        hashed = monte_carlo(links, flows, len(context.expected.colors), context.seed, None if even else matrix)
-        advance(1)
-        ours = f"peak/mean load: up {_top(worst, 0)}, down {_top(worst, 1)}"
-        share = f"; {lost / matrix.sum():.1%} lost" if lost > EXACT * matrix.sum() else ""
-        peer = f"; with ECMP hashing: {hashed.up:.2f}, {hashed.down:.2f} ({hashed.draws} draws)" if hashed else ""
-        findings.figure(BALANCED, name, f"{ours}{share}{peer}")
+        shown = _balance_of(context, links, groups, name, partial(pattern, rows), speeds, findings)
+        findings.figure(BALANCED, name, shown)
+        advance(2)
     # Loads are those at line rate.
     counts = Counter(context.network.attachment_bps.get(end, 0) for end in context.network.attachments.values())
     if len(counts) > 1:
         shares = ", ".join(f"{count:,} at {speed_text(speed or None)}" for speed, count in sorted(counts.items()))
         findings.figure(BALANCED, "NIC speeds", f"{shares}; between two speeds the lower one holds")
+
+
+def _balance_of(
+    context: Context,
+    links: Links,
+    groups: list[Kind],
+    name: str,
+    pattern: Callable[..., Volumes],
+    speeds: Rates,
+    findings: Findings,
+) -> str:
+    """Compare the loads of one pattern, whose matrix may take hundreds of megabytes; return its figures."""
+    graph, leaves = context.routing.graph, context.destinations
+    even = all(speed == 1 for row in speeds for speed in row)
+    matrix = pattern(len(graph.names), speeds)
+    if not matrix.any():
+        return "no traffic crosses a spine"
+    load, lost = loads_alike(context.routing, links, leaves, matrix, groups, context.seed)
+    worst = _worst(links, leaves, load)
+    _add_uneven(context, name, worst, matrix, findings)
+    flows = matrix if even else pattern(len(graph.names))
+    hashed = monte_carlo(links, flows, len(context.expected.colors), context.seed, None if even else matrix)
+    ours = f"peak/mean load: up {_top(worst, 0)}, down {_top(worst, 1)}"
+    share = f"; {lost / matrix.sum():.1%} lost" if lost > EXACT * matrix.sum() else ""
+    peer = f"; with ECMP hashing: {hashed.up:.2f}, {hashed.down:.2f} ({hashed.draws} draws)" if hashed else ""
+    return f"{ours}{share}{peer}"
 
 
 def _groups(context: Context) -> list[Kind]:
