@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 
 from ailb_gen.checks.before import NOTHING_BEFORE, Before, TakenOver, facts_of
@@ -15,6 +15,8 @@ from ailb_gen.kept.inputs import TreeEntry
 from ailb_gen.kept.models import Models, decode, encode
 from ailb_gen.kept.proof import KeptProof, KeptProofs
 from ailb_gen.layout import CABLING, TOPOLOGY
+from ailb_gen.network.read import read_lists
+from ailb_gen.network.topology import Topology
 
 # Models are written again where more than this share of the switches was read anew.
 SHARE = 1 / 8
@@ -23,9 +25,14 @@ SHARE = 1 / 8
 def earlier(proofs: KeptProofs) -> TakenOver:
     """Return what the kept models save; nothing without them. Warns of those that are damaged."""
     name = proofs.models_name
+
+    def reread(error: ValueError) -> Mapping[str, Topology]:
+        proofs.warn(f"the kept models {name} are damaged, and lists of cables are read again ({error})")
+        return read_lists(proofs.asked.artifacts).tables
+
     try:
         body = proofs.read(name)
-        models = decode(body) if body is not None else None
+        models = decode(body, reread) if body is not None else None
     except ValueError as error:
         proofs.warn(f"the kept models {name} are damaged, and all files are read again ({error})")
         models = None

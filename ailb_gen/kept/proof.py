@@ -14,9 +14,12 @@ from ailb_gen.checks.model import Run
 from ailb_gen.errors import AilbError, UsageError
 from ailb_gen.kept import folder
 from ailb_gen.kept.inputs import TreeEntry, change_times, intent_digests, models_digest, program_digest, tree_entries
-from ailb_gen.kept.run_json import from_json, to_json, without_functions
+from ailb_gen.kept.run_json import from_json, text_of, to_json, without_functions
 from ailb_gen.paths import real
 from ailb_gen.progress import Warn
+
+# What decoding raises for a record that `keep` did not write; RecursionError for JSON that is nested deeply.
+DAMAGED = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,7 @@ class KeptProofs:
         try:
             body = self.read(self.inputs.name)
             return _decoded(body, self.asked, self.inputs) if body is not None else None
-        except (ValueError, KeyError, TypeError) as error:
+        except DAMAGED as error:
             self.warn(f"the kept proof {self.inputs.name} is damaged, and all is proved again ({error})")
             return None
 
@@ -158,7 +161,9 @@ def _decoded(body: bytes, asked: AskedProof, inputs: ProofInputs) -> KeptProof:
     if (data["general"], [tuple(row) for row in data["tree"]]) != (inputs.general, list(inputs.tree)):
         raise ValueError(f"{inputs.name} is of other inputs")
     run = from_json(data["run"], str(asked.fabric), str(asked.artifacts))
-    return KeptProof(run, str(data["made"]), frozenset(data["chosen"]), frozenset(data["waivable"]))
+    return KeptProof(
+        run, text_of(data["made"]), *(frozenset(map(text_of, data[name])) for name in ("chosen", "waivable"))
+    )
 
 
 def _short(text: str) -> str:
