@@ -55,8 +55,8 @@ def _places(body: bytes) -> int:
     farthest = 0
     try:
         for operation, argument, _ in genops(body):
-            if operation.name in {"LONG_BINPUT", "PUT"}:
-                farthest = max(farthest, int(argument))
+            if operation.name in {"LONG_BINPUT", "PUT"} and isinstance(argument, int):
+                farthest = max(farthest, argument)
     except (ValueError, UnicodeDecodeError, IndexError):
         pass
     return farthest
@@ -77,7 +77,7 @@ def test_damaged_models_are_refused_or_have_their_form(data: st.DataObject, body
     except ValueError:
         return
     assert isinstance(found, Models)
-    assert all(isinstance(file, str) and len(pair) == 2 for file, pair in found.switches.items())
+    assert {len(pair) for pair in found.switches.values()} <= {2}
 
 
 @given(data=st.data())
