@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import datetime
 import json
+import time
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,16 @@ from typing import Any
 from ailb_gen.checks.model import Run
 from ailb_gen.errors import AilbError, UsageError
 from ailb_gen.kept import folder
-from ailb_gen.kept.inputs import TreeEntry, change_times, intent_digests, models_digest, program_digest, tree_entries
+from ailb_gen.kept.inputs import (
+    ChangeTimes,
+    TreeEntry,
+    change_times,
+    intent_digests,
+    models_digest,
+    program_digest,
+    program_paths,
+    tree_entries,
+)
 from ailb_gen.kept.run_json import from_json, text_of, to_json, without_functions
 from ailb_gen.paths import real
 from ailb_gen.progress import Warn
@@ -37,12 +47,14 @@ class AskedProof:
 class ProofInputs:
     """Everything that the findings follow from, by digest; `general` is all but the tree of files.
 
-    `changed` tells whether a file was edited and put back during a run; it is no part of the record.
+    `changed` tells whether a file was edited and put back during a run; it is no part of the record. Nor is `installed`
+    with the times of the program and the models, which need not be read again where these are the same.
     """
 
     general: str
     tree: tuple[TreeEntry, ...]
-    changed: tuple[int, ...]
+    changed: ChangeTimes
+    installed: ChangeTimes = field(compare=False)
 
     @property
     def name(self) -> str:
@@ -65,18 +77,21 @@ def inputs_of(asked: AskedProof) -> ProofInputs | None:
 
     What cannot be read is then reported by the proof itself, which is not kept.
     """
+    now = time.time_ns()
     try:
         intent, tree = intent_digests(asked.fabric), tree_entries(asked.artifacts)
         files = [asked.fabric, *(asked.fabric.parent / name for name in intent if name)]
-        below = [asked.artifacts / path for path, _, _ in tree]
+        below = [f"{asked.artifacts}/{path}" for path, _, _ in tree]
+        models, read = models_digest(asked.yang)
         general = {
             "program": program_digest(),
             "intent": intent,
             "checks": asked.checks,
-            "models": models_digest(asked.yang),
+            "models": models,
             "seed": asked.seed,
         }
-        return ProofInputs(json.dumps(general), tree, change_times([*files, asked.artifacts, *below]))
+        changed = change_times([*files, asked.artifacts, *below], now)
+        return ProofInputs(json.dumps(general), tree, changed, change_times([*program_paths(), *read], now))
     except (AilbError, OSError):
         return None
 
@@ -130,7 +145,7 @@ class KeptProofs:
 
     def keep(self, run: Run, chosen: Collection[str], waivable: Collection[str]) -> bool:
         """Keep a proof, unless it is incomplete or its inputs have changed since they were read; return whether."""
-        if not self.usable or run.trouble or inputs_of(self.asked) != self.inputs:
+        if not self.usable or run.trouble or not self._unchanged():
             return False
         body = {
             "general": self.inputs.general,
@@ -146,6 +161,10 @@ class KeptProofs:
             return False
         self.write(self.inputs.name, encoded)
         return self.usable
+
+    def _unchanged(self) -> bool:
+        inputs = self.inputs
+        return (inputs.changed.hold() and inputs.installed.hold()) or inputs_of(self.asked) == inputs
 
     def _give_up(self, error: OSError | UsageError) -> None:
         self.usable = False

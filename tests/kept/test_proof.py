@@ -24,7 +24,7 @@ from ailb_gen.errors import Place
 from ailb_gen.extensions import Extension
 from ailb_gen.intent.load import load
 from ailb_gen.kept.folder import kept_files, write
-from ailb_gen.kept.inputs import program_digest
+from ailb_gen.kept.inputs import TreeEntry, program_digest, tree_entries
 from ailb_gen.kept.proof import DAMAGED
 from ailb_gen.kept.run_json import from_json, to_json, without_functions
 from ailb_gen.progress import Advance, Silent
@@ -44,6 +44,7 @@ ROWS = [row for row in KINDS if EXAMPLE in row.examples]
 # All but failures, which take long.
 FEW = ("!failures",)
 QUICK = ("files",)
+LINKS = ("AILB709", "AILB710")
 
 
 @pytest.fixture(autouse=True)
@@ -183,16 +184,27 @@ def test_checks_of_extensions_may_follow_from_anything(
     assert records(home) == []
 
 
-def test_a_tree_that_changes_during_the_proof_is_not_kept(root: Path, warnings: list[str], home: Path) -> None:
+@pytest.fixture(params=["new files", "old files"])
+def age(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take files that were just written for old ones, which are not read again at the end of a run, or not."""
+    if request.param == "old files":
+        monkeypatch.setattr("ailb_gen.kept.inputs.TICK_NS", -(10**12))
+
+
+def test_a_tree_that_changes_during_the_proof_is_not_kept(
+    age: None, root: Path, warnings: list[str], home: Path
+) -> None:
     def progress(what: str, total: int) -> AbstractContextManager[Advance]:
         edit(root, (root / LEAF).read_bytes() + b"# edited\n")
         return nullcontext(Silent())
 
-    proved(root, warnings, progress=progress)
+    proved(root, warnings, checks=QUICK, progress=progress)
     assert (records(home), warnings) == ([], [])
 
 
-def test_an_edit_that_is_undone_during_the_proof_is_not_kept(root: Path, warnings: list[str], home: Path) -> None:
+def test_an_edit_that_is_undone_during_the_proof_is_not_kept(
+    age: None, root: Path, warnings: list[str], home: Path
+) -> None:
     whole = (root / LEAF).read_bytes()
 
     class Undone(Silent):
@@ -204,9 +216,24 @@ def test_an_edit_that_is_undone_during_the_proof_is_not_kept(root: Path, warning
         edit(root, whole.replace(b"mtu 9", b"mtu 4"))
         return nullcontext(Undone())
 
-    assert not proved(root, warnings, progress=progress).passed
+    assert not proved(root, warnings, checks=LINKS, progress=progress).passed
     assert (records(home), warnings) == ([], [])
-    assert proved(root, warnings).passed
+    assert proved(root, warnings, checks=LINKS).passed
+
+
+def test_old_files_are_not_read_again_at_the_end(
+    root: Path, warnings: list[str], home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ailb_gen.kept.inputs.TICK_NS", -(10**12))
+    read: list[Path] = []
+
+    def entries(place: Path) -> tuple[TreeEntry, ...]:
+        read.append(place)
+        return tree_entries(place)
+
+    monkeypatch.setattr("ailb_gen.kept.proof.tree_entries", entries)
+    proved(root, warnings, checks=QUICK)
+    assert (len(records(home)), read) == (1, [root])
 
 
 def cut(record: Path) -> None:
