@@ -47,7 +47,7 @@ class Context:
     sampled. `executor` takes independent work, None for this process; `steps` counts what is done. `keep_changes`: what
     failures change in FIBs is kept. `other` is the other side of a change: where switches and cables are the same, its
     routes and failures are not computed again. `profiles` are the folders that servers of a cluster share, by
-    server, None where the intent says them.
+    server, None where the intent says them. `entries` are what a manifest would have of paths that were read already.
     """
 
     fabric: Fabric
@@ -62,6 +62,7 @@ class Context:
     keep_changes: bool = False
     other: Context | None = None
     profiles: Mapping[str, str] | None = None
+    entries: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def expected(self) -> ExpectedFabric:
@@ -123,24 +124,31 @@ class Context:
         return tuple((switches[leaf.name], leaf) for leaf in self.expected.leaves if leaf.name in switches)
 
     @cached_property
+    def of_manifest(self) -> str | None:
+        """The fabric that the manifest is of; None without a manifest that can be used, which has checks of its own."""
+        try:
+            manifest = read_any(self.root)
+        except OutputError:
+            return None
+        return manifest.fabric if manifest is not None else None
+
+    @cached_property
     def other_fabric(self) -> str:
         """The message that topology and manifest, as far as they are there, both name one other fabric; else empty.
 
         From that all other findings follow. Of the files it holds only names that the intent could have, too, so that
         it means nothing in Markdown.
         """
-        own = self.fabric.name
+        own, of_manifest = self.fabric.name, self.of_manifest
+        # Then they do not both name another one, and the topology need not be looked up.
+        if of_manifest == own:
+            return ""
         named = {
             str(record.fields["fabric"])
             for record in self.records.get(TOPOLOGY, NO_RECORDS).of("value")
             if record.key == "fabric"
         }
-        try:
-            manifest = read_any(self.root)
-        except OutputError:
-            # The manifest has a check of its own.
-            manifest = None
-        named |= {manifest.fabric} if manifest is not None else set()
+        named |= {of_manifest} if of_manifest is not None else set()
         other = named.pop() if len(named) == 1 else own
         if other == own or not re.fullmatch(NAME_PATTERN, other):
             return ""

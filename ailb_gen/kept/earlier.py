@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from ailb_gen.checks.before import NOTHING_BEFORE, Before, TakenOver, facts_of
@@ -15,6 +16,7 @@ from ailb_gen.kept.inputs import TreeEntry
 from ailb_gen.kept.models import Models, decode, encode
 from ailb_gen.kept.proof import KeptProof, KeptProofs
 from ailb_gen.layout import CABLING, TOPOLOGY
+from ailb_gen.manifest import LINK
 from ailb_gen.network.read import read_lists
 from ailb_gen.network.topology import Topology
 
@@ -37,7 +39,7 @@ def earlier(proofs: KeptProofs) -> TakenOver:
         proofs.warn(f"the kept models {name} are damaged, and all files are read again ({error})")
         models = None
     if models is None:
-        return TakenOver(NOTHING_BEFORE)
+        return TakenOver(replace(NOTHING_BEFORE, entries=entries_of(proofs.inputs.tree)))
     # The proof of the same files would have been taken over as a whole.
     proof = proofs.proof_of(models.tree) if models.tree != proofs.inputs.tree else None
     return TakenOver(before_of(models, proofs.inputs.tree, proof))
@@ -60,7 +62,14 @@ def before_of(models: Models, tree: tuple[TreeEntry, ...], proof: KeptProof | No
         old={pair[0].named: pair for file, pair in models.switches.items() if file not in files},
         facts=models.facts if proof is not None else None,
         results={result.check.id: result for result in proof.run.results} if proof is not None else {},
+        entries=entries_of(tree),
     )
+
+
+def entries_of(tree: Iterable[TreeEntry]) -> dict[str, str]:
+    """Return what a manifest would have of the files and links of a tree."""
+    found = {path: digest for path, mode, digest in tree if stat.S_ISREG(mode)}
+    return found | {path: f"{LINK}{target}" for path, mode, target in tree if stat.S_ISLNK(mode)}
 
 
 def keep_models(proofs: KeptProofs, run: Run, context: Context, over: TakenOver) -> None:
