@@ -15,6 +15,7 @@ from ailb_gen.layout import CABLING, MANIFEST, SWITCHES, TOPOLOGY
 from ailb_gen.network.difference import changed_fields
 from ailb_gen.network.fabric import Defect
 from ailb_gen.network.model import Switch
+from ailb_gen.network.rails import without_gpus
 from ailb_gen.network.read import CableLists
 
 # Switches that were read before, by file, each with its commit check.
@@ -26,18 +27,23 @@ CABLES = frozenset({"Network.links", "Network.attachments", "Network.attachment_
 
 @dataclass(frozen=True, slots=True)
 class FabricFacts:
-    """What of a fabric as a whole is compared with a later run; `named` is the fabric that the manifest is of."""
+    """What of a fabric as a whole is compared with a later run; `named` is the fabric that the manifest is of.
+
+    `without_gpus` are servers (see `ailb_gen.network.rails`).
+    """
 
     switches: tuple[str, ...]
     roles: Mapping[str, str]
     defects: tuple[Defect, ...]
     named: str
+    without_gpus: frozenset[str]
 
 
 def facts_of(context: Context) -> FabricFacts:
     """Return what a later run compares."""
     network = context.network
-    return FabricFacts(tuple(network.switches), dict(network.roles), network.defects, context.of_manifest or "")
+    named, others = context.of_manifest or "", without_gpus(network)
+    return FabricFacts(tuple(network.switches), dict(network.roles), network.defects, named, others)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +120,8 @@ def _changed(before: Before, facts: FabricFacts, context: Context, lists: CableL
     others = {path for path in before.changed - {TOPOLOGY, CABLING, MANIFEST} if not path.startswith(f"{SWITCHES}/")}
     if others or not all(host.profile.folder in before.profiles for host in network.hosts.values()):
         yield "Network.hosts"
+        if facts.without_gpus != without_gpus(network):
+            yield "Network.without_gpus"
     if facts.defects != network.defects:
         yield "Network.defects"
     if facts.named != (context.of_manifest or ""):

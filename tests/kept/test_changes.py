@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn, TypeVar
@@ -27,7 +28,7 @@ from tests.conftest import EXAMPLES
 from tests.mutations.catalogue import KINDS
 from tests.mutations.kind import changes_of, chosen
 from tests.mutations.score import GOLDEN, golden
-from tests.mutations.tree import Changes, Link, WithMode, copy_with, sealed, write_changes
+from tests.mutations.tree import Changes, Link, WithMode, sealed, write_changes
 
 T = TypeVar("T")
 
@@ -119,7 +120,9 @@ def files_read(act: Callable[[], object]) -> list[str]:
 
 
 def tree(changes: Changes, root: Path, example: str = "lab", seal: bool = True) -> Path:
-    copy_with(GOLDEN / example, sealed(golden(example), changes) if seal else changes, root)
+    """Copy a golden tree with changes, not by links: when others link to a file its time of change is another."""
+    shutil.copytree(GOLDEN / example, root, symlinks=True)
+    write_changes(sealed(golden(example), changes) if seal else changes, root)
     return root
 
 
@@ -165,6 +168,7 @@ CHANGES: dict[str, Callable[[], Changes]] = {
     "mode": lambda: {
         "profiles/stripe1/usr/local/sbin/ailb-net": WithMode(lab("profiles/stripe1/usr/local/sbin/ailb-net"), 0o644)
     },
+    "no GPUs": lambda: {"profiles/stripe1/etc/ailb/nccl.env": None},
     "no table": lambda: {"cabling.csv": None},
     "table": lambda: {"cabling.csv": lab("cabling.csv").replace(b"spine1", b"spine2", 1)},
     "topology": lambda: {"topology.json": lab("topology.json").replace(b'"leaf"', b'"spine"', 1)},
@@ -184,6 +188,7 @@ LEAST = dict.fromkeys(CHANGES, 0) | {
     "link": 20,
     "server": 40,
     "mode": 40,
+    "no GPUs": 40,
     "no table": 25,
     "table": 25,
     "topology": 25,
