@@ -9,20 +9,18 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.checks.expected import ExpectedFabric, expected_fabric
 from ailb_gen.checks.expected_cabling import ExpectedCabling, expected_cabling
 from ailb_gen.checks.expected_hosts import ExpectedHost, HostGroup, expected_hosts, host_groups, with_profiles
-from ailb_gen.checks.expected_paths import ExpectedLoads, ExpectedPaths
+from ailb_gen.checks.expected_paths import ExpectedPaths
 from ailb_gen.checks.expected_routes import ExpectedRoutes
 from ailb_gen.checks.expected_switches import ExpectedSwitch
-from ailb_gen.checks.failure_outcomes import FailureOutcomes, Material, failure_outcomes
 from ailb_gen.checks.progress import NO_PROGRESS, RunProgress
 from ailb_gen.errors import OutputError
-from ailb_gen.forwarding.baseline import Baseline
 from ailb_gen.forwarding.endpoints import routed_prefixes
-from ailb_gen.forwarding.fib_changes import FibChanges
 from ailb_gen.intent.models import Fabric
 from ailb_gen.junos.check_result import CheckResult
 from ailb_gen.layout import TOPOLOGY
@@ -33,6 +31,13 @@ from ailb_gen.network.port_qos import PortQos, port_entry, qos_of
 from ailb_gen.network.records import NO_RECORDS, Records
 from ailb_gen.routing.rib import Routing
 from ailb_gen.validation import NAME_PATTERN
+
+if TYPE_CHECKING:
+    # Their arrays take long to import, and after most changes they are not computed.
+    from ailb_gen.checks.expected_loads import ExpectedLoads
+    from ailb_gen.checks.failure_outcomes import FailureOutcomes
+    from ailb_gen.forwarding.baseline import Baseline
+    from ailb_gen.forwarding.fib_changes import FibChanges
 
 # Fluid loads are sums of fractions: volumes below this are none.
 EXACT = 1e-6
@@ -226,6 +231,8 @@ class Context:
     @cached_property
     def baseline(self) -> Baseline:
         """The fabric without failures."""
+        from ailb_gen.forwarding.baseline import Baseline  # noqa: PLC0415
+
         other = self.other
         if other is not None and other.routing is self.routing and other.destinations == self.destinations:
             return other.baseline
@@ -254,6 +261,8 @@ class Context:
         return []
 
     def _failures(self) -> FailureOutcomes | None:
+        from ailb_gen.checks.failure_outcomes import Material, failure_outcomes  # noqa: PLC0415
+
         if self.baseline.lost > EXACT or not self.baseline.prefixes:
             return None
         other = self.other
@@ -267,6 +276,8 @@ class Context:
     @cached_property
     def fib_changes(self) -> FibChanges:
         """The changes by failures in the FIBs for packets between servers."""
+        from ailb_gen.forwarding.fib_changes import FibChanges  # noqa: PLC0415
+
         return FibChanges(self.baseline, routed_prefixes(self.network, self.routing))
 
     @cached_property
@@ -277,6 +288,8 @@ class Context:
     @cached_property
     def loads(self) -> ExpectedLoads:
         """The even share of every link, by the intent alone."""
+        from ailb_gen.checks.expected_loads import ExpectedLoads  # noqa: PLC0415
+
         return ExpectedLoads(self.expected, self.paths)
 
 
