@@ -87,7 +87,8 @@ def assert_as_from_nothing(
 
 def held(over: TakenOver | None) -> int:
     """Return how many results were taken over by a run that found all that was kept: some unless all changed."""
-    assert over is not None and over.before.known and over.before.results
+    # Of files that are all others now the switches of before are compared.
+    assert over is not None and (over.before.known or over.before.old) and over.before.results
     assert bool(over.held) == (EVERYTHING not in over.changed)
     return len(over.held)
 
