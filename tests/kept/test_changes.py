@@ -21,6 +21,8 @@ from ailb_gen.api.validate import validate
 from ailb_gen.checks.before import TakenOver
 from ailb_gen.checks.reads import EVERYTHING
 from ailb_gen.errors import UsageError
+from ailb_gen.junos.reader import read
+from ailb_gen.junos.writer import to_set
 from ailb_gen.kept.folder import write
 from ailb_gen.kept.inputs import tree_entries
 from ailb_gen.kept.models import decode
@@ -193,6 +195,9 @@ CHANGES: dict[str, Callable[[], Changes]] = {
     "added": lambda: {"switches/spine9.conf": lab(SPINE)},
     "removed": lambda: {LEAF: None},
     "renamed": lambda: {LEAF: None, "switches/stripe1-leaf9.conf": lab(LEAF)},
+    "swapped": lambda: {LEAF: lab(OTHER), OTHER: lab(LEAF)},
+    "set text": lambda: {LEAF: None, LEAF.replace("conf", "set"): to_set(read(lab(LEAF).decode())).encode()},
+    "another profile": lambda: {"servers/gpu-s1-1": Link("../profiles/stripe2")},
     "empty": lambda: {LEAF: b""},
     "stray": lambda: {"switches/notes.txt": b"x\n"},
     "link": lambda: {LEAF: Link("stripe1-leaf2.conf")},
@@ -216,6 +221,9 @@ LEAST = dict.fromkeys(CHANGES, 0) | {
     "lines": 55,
     "AS number": 40,
     "policy": 40,
+    "set text": 30,
+    "swapped": 20,
+    "another profile": 40,
     "stray": 55,
     "link": 20,
     "server": 40,
