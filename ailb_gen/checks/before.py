@@ -9,14 +9,13 @@ from typing import Any
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.model import Check, Result
 from ailb_gen.checks.reads import parts_of, reasons
-from ailb_gen.errors import OutputError
 from ailb_gen.hosts.model import ServerProfile
 from ailb_gen.junos.check_result import CheckResult
 from ailb_gen.layout import CABLING, MANIFEST, SWITCHES, TOPOLOGY
-from ailb_gen.manifest import read_any
 from ailb_gen.network.difference import changed_fields
 from ailb_gen.network.fabric import Defect
 from ailb_gen.network.model import Switch
+from ailb_gen.network.rails import without_gpus
 from ailb_gen.network.read import NO_LISTS, CableLists
 
 # Switches that were read before, by file, each with its commit check.
@@ -28,27 +27,23 @@ CABLES = frozenset({"Network.links", "Network.attachments", "Network.attachment_
 
 @dataclass(frozen=True, slots=True)
 class FabricFacts:
-    """What of a fabric as a whole is compared with a later run; `named` is the fabric that the manifest is of."""
+    """What of a fabric as a whole is compared with a later run; `named` is the fabric that the manifest is of.
+
+    `without_gpus` are servers (see `ailb_gen.network.rails`).
+    """
 
     switches: tuple[str, ...]
     roles: Mapping[str, str]
     defects: tuple[Defect, ...]
     named: str
+    without_gpus: frozenset[str]
 
 
 def facts_of(context: Context) -> FabricFacts:
     """Return what a later run compares."""
     network = context.network
-    return FabricFacts(tuple(network.switches), dict(network.roles), network.defects, _named(context))
-
-
-def _named(context: Context) -> str:
-    try:
-        manifest = read_any(context.root)
-    except OutputError:
-        # As `Context.other_fabric`, which is compared by what it follows from.
-        return ""
-    return manifest.fabric if manifest is not None else ""
+    named, others = context.of_manifest or "", without_gpus(network)
+    return FabricFacts(tuple(network.switches), dict(network.roles), network.defects, named, others)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +52,7 @@ class Before:
 
     `known`, `profiles` and `lists` are what was read of files that are the same now; `changed` are the paths that are
     not, and `old` the switches that were read of them, by name. `facts` and `results`, by the id of the check, are
-    there where the run was of the same intent.
+    there where the run was of the same intent. `entries` are those that a manifest would have of the files now.
     """
 
     known: Known
@@ -67,6 +62,7 @@ class Before:
     old: Mapping[str, tuple[Switch, CheckResult]] = field(default_factory=dict)
     facts: FabricFacts | None = None
     results: Mapping[str, Result] = field(default_factory=dict)
+    entries: Mapping[str, str] = field(default_factory=dict)
 
 
 NOTHING_BEFORE = Before({}, {}, None, frozenset())
@@ -124,9 +120,11 @@ def _changed(before: Before, facts: FabricFacts, context: Context, lists: CableL
     others = {path for path in before.changed - {TOPOLOGY, CABLING, MANIFEST} if not path.startswith(f"{SWITCHES}/")}
     if others or not all(host.profile.folder in before.profiles for host in network.hosts.values()):
         yield "Network.hosts"
+        if facts.without_gpus != without_gpus(network):
+            yield "Network.without_gpus"
     if facts.defects != network.defects:
         yield "Network.defects"
-    if facts.named != _named(context):
+    if facts.named != (context.of_manifest or ""):
         yield "Context.root"
 
 

@@ -9,20 +9,18 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.checks.expected import ExpectedFabric, expected_fabric
 from ailb_gen.checks.expected_cabling import ExpectedCabling, expected_cabling
 from ailb_gen.checks.expected_hosts import ExpectedHost, HostGroup, expected_hosts, host_groups, with_profiles
-from ailb_gen.checks.expected_paths import ExpectedLoads, ExpectedPaths
+from ailb_gen.checks.expected_paths import ExpectedPaths
 from ailb_gen.checks.expected_routes import ExpectedRoutes
 from ailb_gen.checks.expected_switches import ExpectedSwitch
-from ailb_gen.checks.failure_outcomes import FailureOutcomes, Material, failure_outcomes
 from ailb_gen.checks.progress import NO_PROGRESS, RunProgress
 from ailb_gen.errors import OutputError
-from ailb_gen.forwarding.baseline import Baseline
 from ailb_gen.forwarding.endpoints import routed_prefixes
-from ailb_gen.forwarding.fib_changes import FibChanges
 from ailb_gen.intent.models import Fabric
 from ailb_gen.junos.check_result import CheckResult
 from ailb_gen.layout import TOPOLOGY
@@ -34,6 +32,13 @@ from ailb_gen.network.port_qos import PortQos, port_entry, qos_of
 from ailb_gen.network.records import NO_RECORDS, Records
 from ailb_gen.routing.rib import Routing
 from ailb_gen.validation import NAME_PATTERN
+
+if TYPE_CHECKING:
+    # Their arrays take long to import, and after most changes they are not computed.
+    from ailb_gen.checks.expected_loads import ExpectedLoads
+    from ailb_gen.checks.failure_outcomes import FailureOutcomes
+    from ailb_gen.forwarding.baseline import Baseline
+    from ailb_gen.forwarding.fib_changes import FibChanges
 
 # Fluid loads are sums of fractions: volumes below this are none.
 EXACT = 1e-6
@@ -48,7 +53,7 @@ class Context:
     sampled. `executor` takes independent work, None for this process; `steps` counts what is done. `keep_changes`: what
     failures change in FIBs is kept. `other` is the other side of a change: where switches and cables are the same, its
     routes and failures are not computed again. `profiles` are the folders that servers of a cluster share, by
-    server, None where the intent says them.
+    server, None where the intent says them. `entries` are what a manifest would have of paths that were read already.
     """
 
     fabric: Fabric
@@ -63,6 +68,7 @@ class Context:
     keep_changes: bool = False
     other: Context | None = None
     profiles: Mapping[str, str] | None = None
+    entries: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def expected(self) -> ExpectedFabric:
@@ -124,24 +130,31 @@ class Context:
         return tuple((switches[leaf.name], leaf) for leaf in self.expected.leaves if leaf.name in switches)
 
     @cached_property
+    def of_manifest(self) -> str | None:
+        """The fabric that the manifest is of; None without a manifest that can be used, which has checks of its own."""
+        try:
+            manifest = read_any(self.root)
+        except OutputError:
+            return None
+        return manifest.fabric if manifest is not None else None
+
+    @cached_property
     def other_fabric(self) -> str:
         """The message that topology and manifest, as far as they are there, both name one other fabric; else empty.
 
         From that all other findings follow. Of the files it holds only names that the intent could have, too, so that
         it means nothing in Markdown.
         """
-        own = self.fabric.name
+        own, of_manifest = self.fabric.name, self.of_manifest
+        # Then they do not both name another one, and the topology need not be looked up.
+        if of_manifest == own:
+            return ""
         named = {
             str(record.fields["fabric"])
             for record in self.records.get(TOPOLOGY, NO_RECORDS).of("value")
             if record.key == "fabric"
         }
-        try:
-            manifest = read_any(self.root)
-        except OutputError:
-            # The manifest has a check of its own.
-            manifest = None
-        named |= {manifest.fabric} if manifest is not None else set()
+        named |= {of_manifest} if of_manifest is not None else set()
         other = named.pop() if len(named) == 1 else own
         if other == own or not re.fullmatch(NAME_PATTERN, other):
             return ""
@@ -216,6 +229,8 @@ class Context:
     @cached_property
     def baseline(self) -> Baseline:
         """The fabric without failures."""
+        from ailb_gen.forwarding.baseline import Baseline  # noqa: PLC0415
+
         other = self.other
         if other is not None and other.routing is self.routing and other.destinations == self.destinations:
             return other.baseline
@@ -244,6 +259,8 @@ class Context:
         return []
 
     def _failures(self) -> FailureOutcomes | None:
+        from ailb_gen.checks.failure_outcomes import Material, failure_outcomes  # noqa: PLC0415
+
         if self.baseline.lost > EXACT or not self.baseline.prefixes:
             return None
         other = self.other
@@ -257,6 +274,8 @@ class Context:
     @cached_property
     def fib_changes(self) -> FibChanges:
         """The changes by failures in the FIBs for packets between servers."""
+        from ailb_gen.forwarding.fib_changes import FibChanges  # noqa: PLC0415
+
         return FibChanges(self.baseline, routed_prefixes(self.network, self.routing))
 
     @cached_property
@@ -267,6 +286,8 @@ class Context:
     @cached_property
     def loads(self) -> ExpectedLoads:
         """The even share of every link, by the intent alone."""
+        from ailb_gen.checks.expected_loads import ExpectedLoads  # noqa: PLC0415
+
         return ExpectedLoads(self.expected, self.paths)
 
 

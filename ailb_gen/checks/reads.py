@@ -50,6 +50,8 @@ _PARTS = {
     "lists of cables": "Context.records",
     "commit check": "Context.commit",
     "files of servers": "Network.hosts",
+    # What traffic patterns take of these files.
+    "servers without GPUs": "Network.without_gpus",
     "files that cannot be used": "Network.defects",
     "fabric of the files": "Context.root",
 }
@@ -88,7 +90,7 @@ _READS = {
     "AILB311": "sessions, policies, ECMP",
     "AILB406": "policies, ECMP, load balancing",
     "AILB407": "ECMP, load balancing",
-    "AILB405": f"{_ROUTES}, files of servers",
+    "AILB405": f"{_ROUTES}, servers without GPUs",
     "AILB602": "cables, files of servers",
     "AILB601 AILB603 AILB604 AILB605 AILB607 AILB609 AILB610 AILB611 AILB612": "files of servers",
     "AILB615 AILB616 AILB620": "files of servers",

@@ -146,6 +146,7 @@ def examine(
             options.keep_changes,
             other,
             part.profiles if part is not None else None,
+            before.entries,
         )
         over.compare(context, reading.lists)
         left = _take_over(over, chosen, findings)

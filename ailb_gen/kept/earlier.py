@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from ailb_gen.checks.before import NOTHING_BEFORE, Before, TakenOver, facts_of
@@ -15,6 +16,9 @@ from ailb_gen.kept.inputs import TreeEntry
 from ailb_gen.kept.models import Models, decode, encode
 from ailb_gen.kept.proof import KeptProof, KeptProofs
 from ailb_gen.layout import CABLING, TOPOLOGY
+from ailb_gen.manifest import LINK
+from ailb_gen.network.read import read_lists
+from ailb_gen.network.topology import Topology
 
 # Models are written again where more than this share of the switches was read anew.
 SHARE = 1 / 8
@@ -23,7 +27,7 @@ SHARE = 1 / 8
 def earlier(proofs: KeptProofs, models: Models | None) -> TakenOver:
     """Return what the kept models save; nothing without them."""
     if models is None:
-        return TakenOver(NOTHING_BEFORE)
+        return TakenOver(replace(NOTHING_BEFORE, entries=entries_of(proofs.inputs.tree)))
     # The proof of the same files would have been taken over as a whole.
     proof = proofs.proof_of(models.tree) if models.tree != proofs.inputs.tree else None
     return TakenOver(before_of(models, proofs.inputs.tree, proof))
@@ -32,9 +36,14 @@ def earlier(proofs: KeptProofs, models: Models | None) -> TakenOver:
 def kept_models(proofs: KeptProofs) -> Models | None:
     """Return the models that are kept of this fabric file and question; warn of those that are damaged."""
     name = proofs.models_name
+
+    def reread(error: ValueError) -> Mapping[str, Topology]:
+        proofs.warn(f"the kept models {name} are damaged, and lists of cables are read again ({error})")
+        return read_lists(proofs.asked.artifacts).tables
+
     try:
         body = proofs.read(name)
-        return decode(body) if body is not None else None
+        return decode(body, reread) if body is not None else None
     except ValueError as error:
         proofs.warn(f"the kept models {name} are damaged, and all files are read again ({error})")
         return None
@@ -57,7 +66,14 @@ def before_of(models: Models, tree: tuple[TreeEntry, ...], proof: KeptProof | No
         old={pair[0].named: pair for file, pair in models.switches.items() if file not in files},
         facts=models.facts if proof is not None else None,
         results={result.check.id: result for result in proof.run.results} if proof is not None else {},
+        entries=entries_of(tree),
     )
+
+
+def entries_of(tree: Iterable[TreeEntry]) -> dict[str, str]:
+    """Return what a manifest would have of the files and links of a tree."""
+    found = {path: digest for path, mode, digest in tree if stat.S_ISREG(mode)}
+    return found | {path: f"{LINK}{target}" for path, mode, target in tree if stat.S_ISLNK(mode)}
 
 
 def keep_models(proofs: KeptProofs, run: Run, context: Context, over: TakenOver) -> None:

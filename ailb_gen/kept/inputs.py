@@ -6,6 +6,7 @@ import os
 import stat
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -22,35 +23,59 @@ TreeEntry = tuple[str, int, str]
 # How installed distributions are listed: their names have their versions.
 INSTALLED = (".dist-info", ".egg-info", ".egg-link")
 
+# Two changes within so long may have the same time: file systems count in steps of up to two seconds.
+TICK_NS = 2_000_000_000
+
 
 def program_digest() -> str:
     """Return a digest of this program, its interpreter, and the versions of all that is installed. Raises OSError."""
-    whole = sha256(repr((sys.version, sys.platform, sys.flags.optimize, sorted(_installed()))).encode())
-    # In a checkout the templates, with which checks compare scripts, lie beside the package.
-    for root in dict.fromkeys((PACKAGE_DIR, shipped_templates())):
-        for path in sorted(_sources(root)):
+    installed = sorted(Path(path).name for path in _installed())
+    whole = sha256(repr((sys.version, sys.platform, sys.flags.optimize, installed)).encode())
+    for root in _program_roots():
+        for path in sorted(Path(folder, name) for folder, names in _folders(root) for name in names):
             content = sha256(path.read_bytes()).hexdigest()
             whole.update(f"{path.relative_to(root).as_posix()} {content}\n".encode())
     return whole.hexdigest()
 
 
-def _sources(root: Path) -> Iterator[Path]:
+def program_paths() -> Iterator[str]:
+    """Yield the files and directories that `program_digest` reads. Raises OSError."""
+    yield from {str(Path(path).parent) for path in _installed()}
+    for root in _program_roots():
+        for folder, names in _folders(root):
+            yield from (folder, *(f"{folder}/{name}" for name in names))
+
+
+def _program_roots() -> Iterable[Path]:
+    # In a checkout the templates, with which checks compare scripts, lie beside the package.
+    return dict.fromkeys((PACKAGE_DIR, shipped_templates()))
+
+
+def _folders(root: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yield the directories from one down, each with the names of its files."""
     for folder, folders, files in os.walk(root):
         folders[:] = [name for name in folders if name != "__pycache__"]
-        yield from (Path(folder) / name for name in files)
+        yield folder, files
 
 
 def _installed() -> Iterator[str]:
+    """Yield the paths of what is installed."""
     for folder in map(Path, sys.path):
         if folder.is_dir():
-            yield from (path.name for path in folder.iterdir() if path.name.endswith(INSTALLED))
+            yield from (str(path) for path in folder.iterdir() if path.name.endswith(INSTALLED))
 
 
-def models_digest(yang: Path | None) -> str:
-    """Return a digest of the YANG models in a directory, empty without one. Raises UsageError."""
+def models_digest(yang: Path | None) -> tuple[str, frozenset[Path]]:
+    """Return a digest of the YANG models in a directory, and the paths that were read. Raises UsageError.
+
+    Without a directory both are empty.
+    """
     if yang is None:
-        return ""
-    return digest((path.name, content) for path, content in model_files(model_directory(yang)))
+        return "", frozenset()
+    files = model_files(model_directory(yang))
+    paths = {path for path, _ in files}
+    folders = {yang, *(path.parent for path in paths)}
+    return digest((path.name, content) for path, content in files), frozenset(paths | folders)
 
 
 def intent_digests(fabric: Path) -> dict[str, str]:
@@ -100,12 +125,34 @@ def is_folder(entry: TreeEntry) -> bool:
     return stat.S_ISDIR(entry[1])
 
 
-def change_times(paths: Iterable[Path]) -> tuple[int, ...]:
-    """Return when files and directories changed last, in nanoseconds. Raises OSError.
+@dataclass(frozen=True, slots=True)
+class ChangeTimes:
+    """When files and directories changed last, in nanoseconds; `settled` if long before they were read.
 
     No program can set this time: a file that was edited, and then the edit undone, has another.
     """
-    return tuple(path.stat().st_ctime_ns for path in paths)
+
+    paths: tuple[str, ...]
+    times: tuple[int, ...]
+    settled: bool = field(compare=False)
+
+    def hold(self) -> bool:
+        """Return whether nothing can have changed since it was read; False also where that cannot be told."""
+        try:
+            return self.settled and _times(self.paths) == self.times
+        except OSError:
+            return False
+
+
+def change_times(paths: Iterable[str | Path], read_ns: int) -> ChangeTimes:
+    """Return the times of files and directories that were read from `read_ns` on. Raises OSError."""
+    named = tuple(map(str, paths))
+    times = _times(named)
+    return ChangeTimes(named, times, max(times, default=0) < read_ns - TICK_NS)
+
+
+def _times(paths: Iterable[str]) -> tuple[int, ...]:
+    return tuple(os.stat(path).st_ctime_ns for path in paths)  # noqa: PTH116 - a Path for each takes twice as long
 
 
 def _walked(root: Path, below: str) -> Iterator[TreeEntry]:

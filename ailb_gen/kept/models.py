@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from operator import attrgetter
-from typing import Any
+from types import NoneType
+from typing import Any, TypeGuard
 
 import ailb_gen.addresses
 import ailb_gen.errors
@@ -50,6 +51,20 @@ MODULES = (
 )
 
 
+# What the unpickler and the constructors of models raise for bytes that `encode` did not write.
+DAMAGED = (
+    pickle.UnpicklingError,
+    EOFError,
+    ValueError,
+    TypeError,
+    AttributeError,
+    LookupError,
+    OverflowError,
+    MemoryError,
+    RecursionError,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Models:
     """What a run read of the files of `tree`: switches by file, profiles of servers by folder, and lists of cables.
@@ -65,18 +80,22 @@ class Models:
     tables: bytes
 
 
-class KeptTables(Mapping[str, Topology]):
-    """CableLists of cables by file, read back when one is looked up."""
+# Given why the kept lists of cables cannot be used, returns what their files hold.
+Reread = Callable[[ValueError], Mapping[str, Topology]]
 
-    def __init__(self, body: bytes) -> None:
-        self._body = body
+
+class KeptTables(Mapping[str, Topology]):
+    """Lists of cables by file, read back when one is looked up; those that are damaged are read from their files."""
+
+    def __init__(self, body: bytes, reread: Reread) -> None:
+        self._body, self._reread = body, reread
 
     @cached_property
-    def _tables(self) -> dict[str, Topology]:
-        found = _loaded(self._body)
-        if not isinstance(found, dict):
-            raise ValueError("not what was written")
-        return found
+    def _tables(self) -> Mapping[str, Topology]:
+        try:
+            return _tables_of(_loaded(self._body))
+        except ValueError as error:
+            return self._reread(error)
 
     def __getitem__(self, file: str) -> Topology:
         return self._tables[file]
@@ -146,16 +165,49 @@ def _dumped(value: object) -> bytes:
     return out.getvalue()
 
 
-def decode(body: bytes) -> Models:
-    """Return the models that `encode` wrote. Raises ValueError for anything else."""
+def decode(body: bytes, reread: Reread) -> Models:
+    """Return the models that `encode` wrote. Raises ValueError for anything else.
+
+    The tables are decoded when they are looked up; those that are damaged are what `reread` returns.
+    """
     found = _loaded(body)
-    if not isinstance(found, Models):
+    if not _is_whole(found):
         raise ValueError("not what was written")
-    return replace(found, lists=replace(found.lists, tables=KeptTables(found.tables)))
+    return replace(found, lists=replace(found.lists, tables=KeptTables(found.tables, reread)))
+
+
+def _is_whole(found: object) -> TypeGuard[Models]:
+    """Return whether something is models, and has all that is looked up in them, whatever that holds."""
+    if not isinstance(found, Models):
+        return False
+    kinds = {"facts": FabricFacts, "tree": tuple, "lists": CableLists, "tables": bytes}
+    return (
+        all(isinstance(getattr(found, name), kind) for name, kind in kinds.items())
+        and all([*map(type, row)] == [str, int, str] for row in found.tree)
+        and _are(found.switches, tuple)
+        and all([*map(type, pair)] == [Switch, CheckResult] for pair in found.switches.values())
+        and _are(found.profiles, ServerProfile)
+        and type(found.lists.merged) in (Topology, NoneType)
+    )
+
+
+def _are(found: object, kind: type[Any]) -> bool:
+    """Return whether something is a table of things of a kind by name."""
+    return (
+        isinstance(found, dict)
+        and all(isinstance(name, str) for name in found)
+        and {*map(type, found.values())} <= {kind}
+    )
+
+
+def _tables_of(found: object) -> dict[str, Topology]:
+    if not isinstance(found, dict) or {*found} != {TOPOLOGY, CABLING} or not _are(found, Topology):
+        raise ValueError("not what was written")
+    return found
 
 
 def _loaded(body: bytes) -> object:
     try:
         return _Reader(io.BytesIO(body)).load()
-    except (pickle.UnpicklingError, EOFError, TypeError, AttributeError, IndexError, KeyError) as error:
+    except DAMAGED as error:
         raise ValueError(f"not what was written: {error}") from error

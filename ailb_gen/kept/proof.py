@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import datetime
 import json
+import time
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,22 @@ from typing import Any
 from ailb_gen.checks.model import Run
 from ailb_gen.errors import AilbError, UsageError
 from ailb_gen.kept import folder
-from ailb_gen.kept.inputs import TreeEntry, change_times, intent_digests, models_digest, program_digest, tree_entries
-from ailb_gen.kept.run_json import from_json, to_json, without_functions
+from ailb_gen.kept.inputs import (
+    ChangeTimes,
+    TreeEntry,
+    change_times,
+    intent_digests,
+    models_digest,
+    program_digest,
+    program_paths,
+    tree_entries,
+)
+from ailb_gen.kept.run_json import from_json, text_of, to_json, without_functions
 from ailb_gen.paths import real
 from ailb_gen.progress import Warn
+
+# What decoding raises for a record that `keep` did not write; RecursionError for JSON that is nested deeply.
+DAMAGED = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +51,14 @@ class AskedProof:
 class ProofInputs:
     """Everything that the findings follow from, by digest; `general` is all but the tree of files.
 
-    `changed` tells whether a file was edited and put back during a run; it is no part of the record.
+    `changed` tells whether a file was edited and put back during a run; it is no part of the record. Nor is `installed`
+    with the times of the program and the models, which need not be read again where these are the same.
     """
 
     general: str
     tree: tuple[TreeEntry, ...]
-    changed: tuple[int, ...]
+    changed: ChangeTimes
+    installed: ChangeTimes = field(compare=False)
 
     @property
     def name(self) -> str:
@@ -63,18 +78,21 @@ class KeptProof:
 
 def read_inputs(asked: AskedProof) -> ProofInputs:
     """Return the inputs of a proof. Raises AilbError where one cannot be read, or a link leads out of the tree."""
+    now = time.time_ns()
     try:
         intent, tree = intent_digests(asked.fabric), tree_entries(asked.artifacts)
         files = [asked.fabric, *(asked.fabric.parent / name for name in intent if name)]
-        below = [asked.artifacts / path for path, _, _ in tree]
+        below = [f"{asked.artifacts}/{path}" for path, _, _ in tree]
+        models, read = models_digest(asked.yang)
         general = {
             "program": program_digest(),
             "intent": intent,
             "checks": asked.checks,
-            "models": models_digest(asked.yang),
+            "models": models,
             "seed": asked.seed,
         }
-        return ProofInputs(json.dumps(general), tree, change_times([*files, asked.artifacts, *below]))
+        changed = change_times([*files, asked.artifacts, *below], now)
+        return ProofInputs(json.dumps(general), tree, changed, change_times([*program_paths(), *read], now))
     except OSError as error:
         raise UsageError(f"{error.filename}: {error.strerror}") from error
 
@@ -107,7 +125,7 @@ class KeptProofs:
         try:
             body = self.read(self.inputs.name)
             return _decoded(body, self.asked, self.inputs) if body is not None else None
-        except (ValueError, KeyError, TypeError) as error:
+        except DAMAGED as error:
             self.warn(f"the kept proof {self.inputs.name} is damaged, and all is proved again ({error})")
             return None
 
@@ -139,7 +157,7 @@ class KeptProofs:
 
     def keep(self, run: Run, chosen: Collection[str], waivable: Collection[str]) -> bool:
         """Keep a proof, unless it is incomplete or its inputs have changed since they were read; return whether."""
-        if not self.usable or run.trouble or inputs_of(self.asked) != self.inputs:
+        if not self.usable or run.trouble or not self._unchanged():
             return False
         body = {
             "general": self.inputs.general,
@@ -156,6 +174,10 @@ class KeptProofs:
         self.write(self.inputs.name, encoded)
         return self.usable
 
+    def _unchanged(self) -> bool:
+        inputs = self.inputs
+        return (inputs.changed.hold() and inputs.installed.hold()) or inputs_of(self.asked) == inputs
+
     def _give_up(self, error: OSError | UsageError) -> None:
         self.usable = False
         reason = str(error)
@@ -170,7 +192,9 @@ def _decoded(body: bytes, asked: AskedProof, inputs: ProofInputs) -> KeptProof:
     if (data["general"], [tuple(row) for row in data["tree"]]) != (inputs.general, list(inputs.tree)):
         raise ValueError(f"{inputs.name} is of other inputs")
     run = from_json(data["run"], str(asked.fabric), str(asked.artifacts))
-    return KeptProof(run, str(data["made"]), frozenset(data["chosen"]), frozenset(data["waivable"]))
+    return KeptProof(
+        run, text_of(data["made"]), *(frozenset(map(text_of, data[name])) for name in ("chosen", "waivable"))
+    )
 
 
 def _short(text: str) -> str:

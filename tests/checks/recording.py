@@ -9,8 +9,10 @@ from typing import Any
 from unittest.mock import patch
 
 from ailb_gen.checks.context import Context
+from ailb_gen.forwarding import patterns
 from ailb_gen.network.fabric import Network
 from ailb_gen.network.model import Switch
+from ailb_gen.network.rails import without_gpus
 
 OF_CONTEXT = frozenset({"records", "root", "commit"})
 
@@ -54,7 +56,16 @@ def recording(classes: set[type]) -> Iterator[set[str]]:
 
         return read
 
+    def as_one(network: Network) -> frozenset[str]:
+        """Record that what of servers matters to patterns was read, and not how."""
+        before = {*seen}
+        found = without_gpus(network)
+        seen.intersection_update(before)
+        seen.add("Network.without_gpus")
+        return found
+
     with ExitStack() as stack:
+        stack.enter_context(patch.object(patterns, "without_gpus", as_one))
         for kind in (*classes, Network):
             names = frozenset(row.name for row in fields(kind))
             stack.enter_context(patch.object(kind, "__getattribute__", recorded(kind, names), create=True))

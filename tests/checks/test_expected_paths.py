@@ -7,7 +7,8 @@ import pytest
 
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected import ExpectedFabric, expected_fabric
-from ailb_gen.checks.expected_paths import ExpectedLoads, ExpectedPaths
+from ailb_gen.checks.expected_loads import ExpectedLoads
+from ailb_gen.checks.expected_paths import ExpectedPaths
 from ailb_gen.forwarding.failures import Failure, assess
 from tests.checks.trees import network_of, rendered
 from tests.conftest import intent_of

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -50,9 +51,28 @@ def results(example: str, changes: Changes, folder: Path) -> tuple[Result, ...]:
         shutil.rmtree(folder)
 
 
+@contextmanager
+def counting() -> Iterator[Counter[str]]:
+    """Count the things that have a kind, and those that are evaluated."""
+    counts, evaluate = Counter[str](), Kinds.evaluate
+
+    def counted(kinds: Kinds, kind: Hashable, evaluation: Evaluation) -> None:
+        def evaluated(findings: Findings) -> None:
+            counts["evaluated"] += 1
+            evaluation(findings)
+
+        counts["things"] += 1
+        evaluate(kinds, kind, evaluated)
+
+    with patch.object(Kinds, "evaluate", counted):
+        yield counts
+
+
 @pytest.mark.parametrize("example", [*BOTH, "brownfield", "mixed"])
 def test_the_examples(example: str, tmp_path: Path) -> None:
-    found = results(example, {}, tmp_path / "out")
+    with counting() as counts:
+        found = results(example, {}, tmp_path / "out")
+    assert 0 < counts["evaluated"] < counts["things"]
     with without_kinds():
         assert results(example, {}, tmp_path / "out") == found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from ailb_gen import shipped
 from ailb_gen.errors import IntentError, UsageError
 from ailb_gen.intent.load import csv_names
 from ailb_gen.kept import inputs
-from ailb_gen.kept.inputs import intent_digests, models_digest, program_digest, tree_entries
+from ailb_gen.kept.inputs import TICK_NS, change_times, intent_digests, models_digest, program_digest, tree_entries
 from tests.conftest import EXAMPLES, need_shared
 
 
@@ -126,6 +127,22 @@ def test_the_program_changes_with_its_files_and_with_what_is_installed(
     assert len(set(digests)) == 4
 
 
+def test_times_hold_until_something_changes(root: Path) -> None:
+    os.utime(root / "profiles/a/file", (0, 0))
+    paths = [root / "profiles/a/file", root / "servers"]
+    assert not change_times(paths, time.time_ns()).hold()
+    later = time.time_ns() + 2 * TICK_NS
+    assert change_times(paths, later).hold()
+    for change in ("text", "added", "removed"):
+        before = change_times(paths, later)
+        time.sleep(0.01)
+        CHANGES[change](root)
+        assert not before.hold(), change
+
+
 def test_models() -> None:
-    assert models_digest(None) == ""
-    assert len(models_digest(need_shared("yang/24.4R1-EVO"))) == 32
+    assert models_digest(None) == ("", frozenset())
+    digest, paths = models_digest(need_shared("yang/24.4R1-EVO"))
+    assert len(digest) == 32
+    assert {path.suffix for path in paths if path.is_file()} == {".yang"}
+    assert {path.parent for path in paths if path.is_file()} <= paths

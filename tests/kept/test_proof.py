@@ -8,21 +8,29 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import ailb_gen.kept.folder
 from ailb_gen.api.validate import validate
+from ailb_gen.checks.catalogue import BY_ID
 from ailb_gen.checks.model import Finding, Result, Run, RunOptions
 from ailb_gen.checks.run import run
+from ailb_gen.checks.subjects import Subject, SubjectKind
+from ailb_gen.errors import Place
 from ailb_gen.extensions import Extension
 from ailb_gen.intent.load import load
 from ailb_gen.kept.folder import kept_files, write
-from ailb_gen.kept.inputs import program_digest
+from ailb_gen.kept.inputs import TreeEntry, program_digest, tree_entries
+from ailb_gen.kept.proof import DAMAGED
 from ailb_gen.kept.run_json import from_json, to_json, without_functions
 from ailb_gen.progress import Advance, Silent
 from ailb_gen.report.check_report import CheckReport
-from tests.conftest import EXAMPLES, need_shared
+from ailb_gen.report.verdict import judge
+from tests.conftest import EXAMPLES
 from tests.mutations.catalogue import KINDS
 from tests.mutations.kind import changes_of, chosen
 from tests.mutations.score import GOLDEN, golden
@@ -35,6 +43,8 @@ FORMATS = ("table", "json", "junit", "sarif", "md")
 ROWS = [row for row in KINDS if EXAMPLE in row.examples]
 # All but failures, which take long.
 FEW = ("!failures",)
+QUICK = ("files",)
+LINKS = ("AILB709", "AILB710")
 
 
 @pytest.fixture(autouse=True)
@@ -158,8 +168,7 @@ def test_another_question_is_answered_from_nothing(root: Path, warnings: list[st
     assert proved(root, warnings, **options).proved == ""
 
 
-def test_other_models_are_another_question(root: Path, warnings: list[str]) -> None:
-    yang = need_shared("yang/24.4R1-EVO")
+def test_other_models_are_another_question(yang: Path, root: Path, warnings: list[str]) -> None:
     first = proved(root, warnings, yang=yang, checks=("junos",))
     again = proved(root, warnings, yang=yang, checks=("junos",))
     assert (first.proved, bool(again.proved), texts(first)) == ("", True, texts(again))
@@ -175,16 +184,27 @@ def test_checks_of_extensions_may_follow_from_anything(
     assert records(home) == []
 
 
-def test_a_tree_that_changes_during_the_proof_is_not_kept(root: Path, warnings: list[str], home: Path) -> None:
+@pytest.fixture(params=["new files", "old files"])
+def age(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take files that were just written for old ones, which are not read again at the end of a run, or not."""
+    if request.param == "old files":
+        monkeypatch.setattr("ailb_gen.kept.inputs.TICK_NS", -(10**12))
+
+
+def test_a_tree_that_changes_during_the_proof_is_not_kept(
+    age: None, root: Path, warnings: list[str], home: Path
+) -> None:
     def progress(what: str, total: int) -> AbstractContextManager[Advance]:
         edit(root, (root / LEAF).read_bytes() + b"# edited\n")
         return nullcontext(Silent())
 
-    proved(root, warnings, progress=progress)
+    proved(root, warnings, checks=QUICK, progress=progress)
     assert (records(home), warnings) == ([], [])
 
 
-def test_an_edit_that_is_undone_during_the_proof_is_not_kept(root: Path, warnings: list[str], home: Path) -> None:
+def test_an_edit_that_is_undone_during_the_proof_is_not_kept(
+    age: None, root: Path, warnings: list[str], home: Path
+) -> None:
     whole = (root / LEAF).read_bytes()
 
     class Undone(Silent):
@@ -196,9 +216,24 @@ def test_an_edit_that_is_undone_during_the_proof_is_not_kept(root: Path, warning
         edit(root, whole.replace(b"mtu 9", b"mtu 4"))
         return nullcontext(Undone())
 
-    assert not proved(root, warnings, progress=progress).passed
+    assert not proved(root, warnings, checks=LINKS, progress=progress).passed
     assert (records(home), warnings) == ([], [])
-    assert proved(root, warnings).passed
+    assert proved(root, warnings, checks=LINKS).passed
+
+
+def test_old_files_are_not_read_again_at_the_end(
+    root: Path, warnings: list[str], home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ailb_gen.kept.inputs.TICK_NS", -(10**12))
+    read: list[Path] = []
+
+    def entries(place: Path) -> tuple[TreeEntry, ...]:
+        read.append(place)
+        return tree_entries(place)
+
+    monkeypatch.setattr("ailb_gen.kept.proof.tree_entries", entries)
+    proved(root, warnings, checks=QUICK)
+    assert (len(records(home)), read) == (1, [root])
 
 
 def cut(record: Path) -> None:
@@ -210,12 +245,20 @@ def other_inputs(record: Path) -> None:
     write(record.parent, record.name, json.dumps({**body, "general": "other"}).encode())
 
 
+def no_text(record: Path) -> None:
+    body = json.loads(record.read_bytes().partition(b"\n")[2])
+    body["run"]["results"][0]["check"]["meaning"] = 1
+    write(record.parent, record.name, json.dumps(body).encode())
+
+
 DAMAGES: dict[str, Callable[[Path], object]] = {
     "cut": cut,
     "empty": lambda record: record.write_bytes(b""),
     "foreign": lambda record: write(record.parent, record.name, b"[1, 2]"),
     "no JSON": lambda record: write(record.parent, record.name, b"{"),
-    "no text": lambda record: write(record.parent, record.name, b"\xff\xfe"),
+    "no UTF-8": lambda record: write(record.parent, record.name, b"\xff\xfe"),
+    "no text": no_text,
+    "deep": lambda record: write(record.parent, record.name, b"[" * 100_000),
     "no keys": lambda record: write(record.parent, record.name, b"{}"),
     "other inputs": other_inputs,
 }
@@ -223,13 +266,13 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_record_is_one_warning_and_replaced(damage: str, root: Path, warnings: list[str], home: Path) -> None:
-    first = proved(root, warnings)
+    first = proved(root, warnings, checks=QUICK)
     DAMAGES[damage](records(home)[0])
-    again = proved(root, warnings)
+    again = proved(root, warnings, checks=QUICK)
     assert (again.proved, texts(again)) == ("", texts(first))
     assert [text for text in warnings if "is damaged, and all is proved again" in text] == warnings
     assert len(warnings) == 1
-    assert proved(root, warnings).proved
+    assert proved(root, warnings, checks=QUICK).proved
 
 
 def no_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -261,7 +304,7 @@ def test_a_folder_that_cannot_be_used_is_one_warning(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     trouble(home, monkeypatch)
-    report = proved(root, warnings)
+    report = proved(root, warnings, checks=QUICK)
     assert (report.proved, report.passed) == ("", True)
     assert len(warnings) == 1
     assert warnings[0].startswith("proofs cannot be kept: ")
@@ -284,6 +327,39 @@ def runs() -> Iterator[Run]:
         finding = Finding(check.id, "leaf1", message, None, "a", "b", statement="x y", instead=True)
         yield Run("f", "i", "a", (("leaf1", "leaf"),), (Result(check, (finding,), 3, (("n", "v"),), "why"),))
     yield done
+
+
+def written() -> str:
+    """A run as it is kept, with a finding that has everything."""
+    check = BY_ID["AILB005"]
+    place, subject = Place("switches/leaf1.conf", 3, 1), Subject(SubjectKind.PORT, "leaf1", "et-0/0/0")
+    finding = Finding(check.id, "leaf1", "wrong", place, "a", "b", (subject,), "same", "et-0/0/0", "x y", True)
+    result = Result(check, (finding,), 3, (("figure", "1"),), "")
+    return json.dumps(to_json(Run("f", "i", "a", (("leaf1", "leaf"),), (result,), (("host1", "a"),), notes=("note",))))
+
+
+VALUES = st.sampled_from([None, True, -1, 1.5, "", "text", [], ["a", "b"], {}, {"id": "x"}])
+
+
+@given(data=st.data())
+def test_a_run_that_was_changed_is_refused_or_can_be_reported(data: st.DataObject) -> None:
+    whole = json.loads(written())
+    place = whole
+    while isinstance(inner := place[key := data.draw(st.sampled_from(keys(place)))], dict | list) and inner:
+        if data.draw(st.integers(0, 5)) == 0:
+            break
+        place = inner
+    place[key] = data.draw(VALUES)
+    try:
+        found = from_json(whole, "intent", "artifacts")
+    except DAMAGED:
+        return
+    report = CheckReport(judge(found, (), {result.check.id for result in found.results}, (), "error"), "validate")
+    assert all(texts(report).values())
+
+
+def keys(value: dict[str, object] | list[object]) -> list[Any]:
+    return [*value] if isinstance(value, dict) else [*range(len(value))]
 
 
 def test_a_run_comes_back_as_it_was() -> None:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.checks.context import EXACT, Context
 from ailb_gen.checks.expected import ExpectedFabric
-from ailb_gen.checks.expected_paths import ExpectedLoads
 from ailb_gen.checks.expected_switches import ALL_COLORS
 from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place
-from ailb_gen.forwarding.baseline import Baseline
-from ailb_gen.forwarding.failures import Failure, Impact
-from ailb_gen.forwarding.link_loads import link_name
 from ailb_gen.layout import CABLING
+
+if TYPE_CHECKING:
+    # Their arrays take long to import, and after most changes no failures are computed.
+    from ailb_gen.checks.expected_loads import ExpectedLoads
+    from ailb_gen.forwarding.baseline import Baseline
+    from ailb_gen.forwarding.failures import Failure, Impact
 
 
 def _check_failures(context: Context, findings: Findings) -> None:
@@ -111,7 +114,7 @@ class _Judge:
         """Find links that carry more than `bound` times what the most loaded link did."""
         for verdict in verdicts:
             if verdict.worst > bound + EXACT and not verdict.lost:
-                link = link_name(self.graph, verdict.worst_link // 2)
+                link = self.graph.sessions.up[verdict.worst_link // 2].cable.name
                 self._add(check, verdict, f"{link} carries {verdict.worst:.3f} times its previous load")
         self.findings.look(check, len(verdicts))
         worst = max((verdict.worst for verdict in verdicts), default=0.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +46,8 @@ class Directory:
 
     `other_fabric` is `Context.other_fabric`, `meanings` begin messages about values. `check` is about the files,
     `unusable` about a manifest that cannot be read. `compares` tells which files of the manifest are compared here,
-    `generated` are those that it must list, and `is_own` tells which entries belong at the top.
+    `generated` are those that it must list, and `is_own` tells which entries belong at the top. `entries` are what a
+    manifest would have of paths that were read already.
     """
 
     root: Path
@@ -59,6 +60,7 @@ class Directory:
     compares: Callable[[str], bool]
     generated: Iterable[str]
     is_own: Callable[[str], bool]
+    entries: Mapping[str, str] = field(default_factory=dict)
 
 
 def _check_manifest(context: Context, findings: Findings) -> None:
@@ -77,6 +79,7 @@ def _check_manifest(context: Context, findings: Findings) -> None:
             lambda name: True,
             _generated(context.network, context.root, servers),
             is_artifact if servers else lambda name: is_artifact(name) and name not in (SERVERS, PROFILES),
+            context.entries,
         ),
         findings,
     )
@@ -117,7 +120,7 @@ def _compare_files(directory: Directory, manifest: Manifest, findings: Findings)
     findings.look(check, len(names))
     for name in names:
         try:
-            found = found_entry(root / name)
+            found = directory.entries.get(name) or found_entry(root / name)
         except OSError as error:
             findings.add(check, _owner(name), f"{name} cannot be read: {error.strerror}", Place(name))
             continue
