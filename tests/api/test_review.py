@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from ailb_gen.api.review import review
-from ailb_gen.checks import context
+from ailb_gen.checks import context, failure_outcomes
 from ailb_gen.errors import UsageError
+from ailb_gen.forwarding import baseline
 from ailb_gen.junos.alike import AlikeReader
 from ailb_gen.junos.check_result import CheckResult
 from ailb_gen.junos.tree import Node
@@ -51,6 +52,9 @@ def test_files_that_are_the_same_are_read_once(tmp_path: Path, monkeypatch: pyte
     assert found.reread == (1, 7)
 
 
+COMPUTED = ((context, "Routing"), (baseline, "Baseline"), (failure_outcomes, "failure_outcomes"))
+
+
 @pytest.mark.parametrize(("changed", "times"), [("ailb-net", 1), ("spine1.conf", 2)])
 def test_routes_and_failures_are_computed_once_where_no_switch_differs(
     changed: str, times: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -59,16 +63,16 @@ def test_routes_and_failures_are_computed_once_where_no_switch_differs(
     file = next(path for path in sorted(after[1].rglob("*")) if path.name == changed)
     file.write_text(file.read_text().replace("9216", "9100") + "# changed\n")
     counts = Counter[str]()
-    for name in ("Routing", "Baseline", "failure_outcomes"):
-        plain = getattr(context, name)
+    for module, name in COMPUTED:
+        plain = getattr(module, name)
 
         def counted(*given: object, name: str = name, plain: Callable[..., object] = plain) -> object:
             counts[name] += 1
             return plain(*given)
 
-        monkeypatch.setattr(context, name, counted)
+        monkeypatch.setattr(module, name, counted)
     found = reviewed(before, after)
-    assert counts == dict.fromkeys(("Routing", "Baseline", "failure_outcomes"), times)
+    assert counts == {name: times for _, name in COMPUTED}
     assert found.groups and found.before is not None
     assert found.before.run.results == reviewed(after, before).report.verdict.run.results
 
