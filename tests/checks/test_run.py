@@ -69,6 +69,7 @@ def test_shipped_trees_are_clean_and_every_check_examines_something(name: str) -
     assert idle == NOTHING_TO_EXAMINE - EXAMINED.get(name, set())
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", VARIANTS)
 def test_whatever_is_asked_the_rendered_tree_is_clean(name: str, tmp_path: Path) -> None:
     intent, root = rendered(VARIANTS[name], tmp_path)

@@ -161,7 +161,7 @@ def sound_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Sound]
     return proved
 
 
-@pytest.mark.sampled(60, 30)
+@pytest.mark.sampled(200, 10)
 @pytest.mark.parametrize(("example", "name"), [*ROWS])
 def test_every_kind_of_damage_and_its_repair(
     example: str,
@@ -241,6 +241,7 @@ LEAST = dict.fromkeys(CHANGES, 0) | {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", [*CHANGES])
 def test_a_change_and_back(name: str, warnings: list[str], tmp_path: Path) -> None:
     changes = CHANGES[name]()
