@@ -77,7 +77,7 @@ def test_the_examples(example: str, tmp_path: Path) -> None:
         assert results(example, {}, tmp_path / "out") == found
 
 
-@pytest.mark.sampled(100, 8)
+@pytest.mark.sampled(100, 20)
 @pytest.mark.parametrize(("example", "row"), CASES, ids=lambda value: value if isinstance(value, str) else value.name)
 def test_damage(example: str, row: Kind, tmp_path: Path) -> None:
     tree = golden(example)

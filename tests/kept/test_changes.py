@@ -161,7 +161,7 @@ def sound_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Sound]
     return proved
 
 
-@pytest.mark.sampled(200, 10)
+@pytest.mark.sampled(200, 40)
 @pytest.mark.parametrize(("example", "name"), [*ROWS])
 def test_every_kind_of_damage_and_its_repair(
     example: str,

@@ -118,7 +118,7 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-@pytest.mark.sampled(60, 6)
+@pytest.mark.sampled(60, 12)
 @pytest.mark.parametrize("name", [row.name for row in ROWS])
 def test_a_damaged_tree_beside_the_record_of_the_undamaged(
     name: str,
