@@ -173,7 +173,7 @@ def fleets() -> Iterator[tuple[str, list[Attack]]]:
 FLEETS = [*fleets(), ("drift", HEAVY)]
 
 
-@pytest.mark.sampled(10, 3)
+@pytest.mark.sampled(10, 6)
 @pytest.mark.parametrize(("verb", "attacks"), FLEETS, ids=[f"{verb}-{attacks[0][1]}" for verb, attacks in FLEETS])
 def test_attacks_cost_their_own_devices_only(verb: str, attacks: list[Attack], tmp_path: Path) -> None:
     """All at once cost no more memory than one may."""

@@ -76,7 +76,9 @@ def test_nothing_is_found_in_a_lab_of_sound_files() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("example", ["lab", "jvd", "jvd-8-uplinks", "brownfield", "static"])
+@pytest.mark.parametrize(
+    "example", ["lab", "jvd", pytest.param("jvd-8-uplinks", marks=pytest.mark.exhaustive), "brownfield", "static"]
+)
 def test_nothing_is_found_when_everything_fails_in_a_lab_of_sound_files(example: str) -> None:
     found, examined = isolated(flow_result, GOLDEN / example, example, True, tools=TOOLS)
     assert found == [], "\n".join(found)
@@ -101,7 +103,7 @@ def test_every_single_link_of_the_lab_fails_as_computed() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("part", range(2))
+@pytest.mark.parametrize("part", [0, pytest.param(1, marks=pytest.mark.exhaustive)])
 def test_forty_links_of_the_reference_fabric_fail_as_computed(part: int) -> None:
     found, count = isolated(single_links, GOLDEN / "jvd", "jvd", 20, part, tools=TOOLS)
     assert found == [], "\n".join(found)
