@@ -17,8 +17,8 @@ help:
 	@echo "make demo-deploy   emulate the switches of examples/lab, deploy, break a leaf, find the drift, repair it"
 	@echo "make demo-lab   run examples/lab in network namespaces with real BGP: check, traffic, a failure, a push"
 	@echo "make test    lint, types and all tests but the long ones: minutes"
-	@echo "make test-long   the long tests, and every property once more: 20 minutes"
-	@echo "make test-exhaustive   every case of the largest tables: an hour"
+	@echo "make test-long   the long tests: 20 minutes"
+	@echo "make test-exhaustive   every case of the largest tables, and every property once more: an hour"
 	@echo "make test-all    tests and long tests, the former with coverage"
 	@echo "make services   install a real NetBox and a real Nautobot for the long tests: 4 minutes, once"
 	@echo "make docs    build the documentation site into build/site, strictly: open build/site/index.html"
@@ -84,7 +84,7 @@ LONG_WORKERS ?= $(shell expr 3 \* $$(nproc))
 # The least percentage of coverage of `make test`. Without it nothing is measured, which halves the time of what runs in
 # Python; what is long is never measured, for it adds nothing. What is compiled is not measured: the quick tests of the
 # engine run once more without the compiler, all cases measured, and no more workers than cores: nothing waits there.
-# Few random examples are drawn: `make test-long` draws many of the same properties.
+# Few random examples are drawn: `make test-exhaustive` draws many of the same properties.
 COVERAGE ?=
 PYTEST := $(BIN)/pytest -n $(WORKERS)
 UNCOMPILED := $(addprefix tests/sim/engine/,test_run_edges.py test_run_conservation.py test_run_theory.py balancers/test_simple.py)
@@ -100,10 +100,10 @@ unit: compiled
 		-m "not long" -k "not ($(SLOW))" $(UNCOMPILED) $(MEASURED) --cov-report=term --cov-fail-under=$(COVERAGE))
 
 test-long: $(STAMP)
-	$(BIN)/pytest -n $(LONG_WORKERS) -m "(long or hypothesis) and not exhaustive" --durations=25
+	$(BIN)/pytest -n $(LONG_WORKERS) -m "long and not exhaustive" --durations=25
 
 test-exhaustive: $(STAMP)
-	$(BIN)/pytest -n $(LONG_WORKERS) -m exhaustive
+	$(BIN)/pytest -n $(LONG_WORKERS) -m "exhaustive or (hypothesis and not long)"
 
 # Otherwise the first tests that ask for one wait for this.
 services: $(STAMP)

@@ -170,7 +170,7 @@ TOO_SLOW = [
 ]
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(6, 3)
 class _EveryFault:
     """The tables with one driver."""
 
@@ -244,7 +244,7 @@ PLACES = [
 ]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(4, 3)
 @pytest.mark.parametrize("all_of_it", [False, True], ids=["stop", "rollback-all"])
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: f"{place[0]}-{place[1]}")
 def test_what_becomes_of_earlier_waves(

@@ -130,14 +130,14 @@ def killed(
 
 # Each class is the work of one process of pytest.
 class TestResumedAtOnce:
-    @pytest.mark.sampled(20, 2)
+    @pytest.mark.sampled(20, 4)
     @pytest.mark.parametrize("seed", seeds(0, 36))
     def test_all_ends_new(self, killed: Bench) -> None:
         assert_resumed(killed, *killed.run("deploy", "--resume"))
 
 
 class TestResumedWhenTheDevicesHaveTakenTheirChangesBack:
-    @pytest.mark.sampled(20, 2)
+    @pytest.mark.sampled(20, 4)
     @pytest.mark.parametrize("seed", seeds(10000, 24))
     def test_all_ends_new(self, killed: Bench) -> None:
         killed.site.let_timers_fire()
@@ -145,7 +145,7 @@ class TestResumedWhenTheDevicesHaveTakenTheirChangesBack:
 
 
 class TestResumedTwice:
-    @pytest.mark.sampled(20, 2)
+    @pytest.mark.sampled(20, 4)
     @pytest.mark.parametrize("seed", seeds(20000, 24))
     def test_all_ends_new(self, killed: Bench, whole: Sequence[str]) -> None:
         killed.cut_off(whole, "deploy", "--resume")
@@ -153,7 +153,7 @@ class TestResumedTwice:
 
 
 class TestNotResumed:
-    @pytest.mark.sampled(20, 2)
+    @pytest.mark.sampled(20, 4)
     @pytest.mark.parametrize("seed", seeds(30000, 8))
     def test_rolled_back_all_is_old(self, killed: Bench) -> None:
         code, text = killed.run("rollback")
@@ -166,7 +166,7 @@ class TestNotResumed:
         assert killed.run("deploy")[0] == 0
         assert assert_sound(killed.site) == ALL_NEW
 
-    @pytest.mark.sampled(20, 2)
+    @pytest.mark.sampled(20, 4)
     @pytest.mark.parametrize("seed", seeds(40000, 8))
     def test_confirmed_each_is_as_reported(self, killed: Bench) -> None:
         code, text = killed.run("confirm")

@@ -94,7 +94,7 @@ def requests_of(one: SourceOfTruth) -> Mapping[str, int]:
     return one.dialect.session.counts
 
 
-@pytest.mark.parametrize("name", ["jvd", "lab", "static"])
+@pytest.mark.parametrize("name", [pytest.param("jvd", marks=pytest.mark.exhaustive), "lab", "static"])
 def test_a_second_push_writes_nothing(empty: Running, name: str) -> None:
     text = (EXAMPLES / name / "fabric.yaml").read_text()
     first = source(empty, text)
@@ -260,7 +260,10 @@ def environment(running: Running) -> Mapping[str, str]:
     return {**os.environ, "NETBOX_TOKEN": running.token}
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number",
+    [signal.SIGKILL, *(pytest.param(one, marks=pytest.mark.exhaustive) for one in (signal.SIGINT, signal.SIGTERM))],
+)
 def test_a_push_that_was_ended_goes_on(empty: Running, tmp_path: Path, number: signal.Signals) -> None:
     file = tmp_path / "fabric.yaml"
     file.write_text(TINY)

@@ -183,6 +183,7 @@ def test_sessions_have_both_ends(clean: Running) -> None:
     assert (api.dcim.devices.count(), bgp.autonomous_systems.count()) == (0, 0)
 
 
+@pytest.mark.exhaustive
 def test_the_reference_fabric_comes_back(clean: Running, tmp_path: Path) -> None:
     pushed(clean, "jvd")
     came_back(clean, "jvd", tmp_path)
