@@ -121,6 +121,22 @@ APART = tuple(
     )
 )
 
+# Modules whose long tests are exhaustive: each takes half a minute or more, and others test next to it.
+EXHAUSTIVE = tuple(
+    f"tests/{name}.py"
+    for name in (
+        *(
+            "accept/test_steps",
+            "browser/test_report",
+            "checks/test_failure_outcomes",
+            "deploy/servers/test_script_crashes",
+        ),
+        *("deploy/servers/test_ways", "deploy/test_deployment_kill", "deploy/test_resource_limits_cost"),
+        *("docs/test_newcomer", "mutations/test_alone", "mutations/test_causes", "sim/engine/test_run_published"),
+        *("sot/test_nautobot", "sot/test_pull_nautobot"),
+    )
+)
+
 # Of a test with all its cases, coverage measures this many seconds of processor time, and as many of what sets it up:
 # what follows reaches few lines that were not reached before, and takes five times as long while it is measured.
 MEASURED_S = float(os.environ.get("AILB_MEASURED_S", "1"))
@@ -224,6 +240,8 @@ def mark_left_out(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.long)
             if many and few % (*marker.args, 1)[1]:
                 item.add_marker(pytest.mark.exhaustive)
+        if item.get_closest_marker("long") is not None and item.nodeid.startswith(EXHAUSTIVE):
+            item.add_marker(pytest.mark.exhaustive)
         seen.add(function)
 
 

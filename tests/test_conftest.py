@@ -12,7 +12,18 @@ from typing import Any
 import pytest
 
 from tests import conftest
-from tests.conftest import APART, LONGEST, ROOT, SERVICES, UNMEASURED, ByService, is_untraced, need_shared, need_tool
+from tests.conftest import (
+    APART,
+    EXHAUSTIVE,
+    LONGEST,
+    ROOT,
+    SERVICES,
+    UNMEASURED,
+    ByService,
+    is_untraced,
+    need_shared,
+    need_tool,
+)
 
 
 def test_shared_data_is_required_only_by_who_says_where_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,6 +52,7 @@ def test_tools_are_required_in_continuous_integration(monkeypatch: pytest.Monkey
 def test_the_modules_that_take_longest_come_first(request: pytest.FixtureRequest) -> None:
     modules = [ROOT / "tests" / name for name in LONGEST]
     assert [str(path) for path in modules if not path.is_file()] == []
+    assert [name for name in EXHAUSTIVE if not (ROOT / name).is_file()] == []
     collected = list(dict.fromkeys(item.path for item in request.session.items))
     first = [path for path in modules if path in collected]
     assert collected[: len(first)] == first
