@@ -246,6 +246,20 @@ def mark_left_out(items: list[pytest.Item]) -> None:
         seen.add(function)
 
 
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache of a user, in which proofs are kept."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    (tmp_path / "home").mkdir()
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def warnings() -> list[str]:
+    """What is warned of."""
+    return []
+
+
 def examples(usual: int) -> int:
     """Return how many random examples a test draws that usually draws so many."""
     return max(1, round(usual * SCALE))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -15,11 +15,13 @@ from ailb_gen.progress import Progress, Warn, quiet, unheeded
 
 if TYPE_CHECKING:
     from ailb_gen.checks.before import TakenOver
+    from ailb_gen.checks.context import Context
     from ailb_gen.checks.extensions import ForeignCheck
-    from ailb_gen.checks.model import Check, RunOptions
+    from ailb_gen.checks.model import Check, Run, RunOptions
     from ailb_gen.checks.waivers import Waiver
     from ailb_gen.intent.load import Intent
     from ailb_gen.kept.proof import AskedProof, KeptProof, KeptProofs
+    from ailb_gen.kept.since import Since
     from ailb_gen.report.check_report import CheckReport
 
 # The mildest severity that fails the gate.
@@ -72,7 +74,7 @@ def validate(
         question = AskedProof(Path(fabric), Path(artifacts), tuple(checks), yang, seed)
         proofs = _kept_proofs(question, warn, remember)
     if since is None and proofs is not None and (kept := proofs.recall()) is not None:
-        return _taken_over(kept, waivers, limit, fail_on)
+        return _report_of(kept, waivers, limit, fail_on)
     asked = asked_checks(Path(artifacts), checks, waivers, yang, seed, executor, jobs, batfish is not None, html)
     intent = intent_of(fabric)
     # Last: without its package, everything else that is wrong has been said.
@@ -89,7 +91,7 @@ def validate(
     if since is not None and question is not None:
         base = proved_base(str(since), question, proofs, options, progress, warn)
     if base is not None and (kept := base.held()) is not None:
-        return replace(_taken_over(kept, waivers, limit, fail_on), since=base.since())
+        return _report_of(kept, waivers, limit, fail_on, base.since())
     over = base.over() if base is not None else _earlier(proofs)
     with progress("checking", STEPS) as advance:
         done, context = examine(intent, Path(artifacts), options, advance, advance.step, asked.foreign, over=over)
@@ -97,12 +99,8 @@ def validate(
     trouble = trouble_of(trouble, asked.errors, done.trouble)
     done = replace(done, results=(*done.results, *opinion), trouble=str(trouble or ""))
     if proofs is not None:
-        from ailb_gen.checks.catalogue import WAIVABLE
-        from ailb_gen.kept.earlier import keep_models
-
-        # The models are then those of the base.
-        if proofs.keep(done, options.checks, WAIVABLE) and over is not None and base is None:
-            keep_models(proofs, done, context, over)
+        # With a base, its models stay.
+        _keep(proofs, done, options.checks, context, over if base is None else None)
     verdict = judge(done, asked.waivers, options.checks, limit, fail_on)
     return CheckReport(verdict, "validate", context, trouble, since=base.since(over) if base is not None else None)
 
@@ -125,7 +123,18 @@ def _earlier(proofs: KeptProofs | None) -> TakenOver | None:
     return earlier(proofs, kept_models(proofs))
 
 
-def _taken_over(kept: KeptProof, waivers: Path | None, limit: Sequence[str], fail_on: FailOn) -> CheckReport:
+def _keep(proofs: KeptProofs, done: Run, chosen: Collection[str], context: Context, over: TakenOver | None) -> None:
+    """Keep a proof, and of what it read `over` tells which models to keep; None for no models."""
+    from ailb_gen.checks.catalogue import WAIVABLE
+    from ailb_gen.kept.earlier import keep_models
+
+    if proofs.keep(done, chosen, WAIVABLE) and over is not None:
+        keep_models(proofs, done, context, over)
+
+
+def _report_of(
+    kept: KeptProof, waivers: Path | None, limit: Sequence[str], fail_on: FailOn, since: Since | None = None
+) -> CheckReport:
     """Return the report on a kept proof, with waivers and limits of today."""
     from ailb_gen.report.check_report import CheckReport
     from ailb_gen.report.verdict import judge
@@ -135,7 +144,8 @@ def _taken_over(kept: KeptProof, waivers: Path | None, limit: Sequence[str], fai
         from ailb_gen.checks.waiver_file import read_waivers
 
         accepted = read_waivers(waivers, kept.waivable)
-    return CheckReport(judge(kept.run, accepted, kept.chosen, limit, fail_on), "validate", proved=kept.made)
+    verdict = judge(kept.run, accepted, kept.chosen, limit, fail_on)
+    return CheckReport(verdict, "validate", proved=kept.made, since=since)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,15 +35,15 @@ class FabricFacts:
     switches: tuple[str, ...]
     roles: Mapping[str, str]
     defects: tuple[Defect, ...]
-    named: str
+    named: str | None
     without_gpus: frozenset[str]
 
 
 def facts_of(context: Context) -> FabricFacts:
     """Return what a later run compares."""
     network = context.network
-    named, others = context.of_manifest or "", without_gpus(network)
-    return FabricFacts(tuple(network.switches), dict(network.roles), network.defects, named, others)
+    switches, roles = tuple(network.switches), dict(network.roles)
+    return FabricFacts(switches, roles, network.defects, context.of_manifest, without_gpus(network))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ def _changed(before: Before, facts: FabricFacts, context: Context, lists: CableL
             yield "Network.without_gpus"
     if facts.defects != network.defects:
         yield "Network.defects"
-    if facts.named != (context.of_manifest or ""):
+    if facts.named != context.of_manifest:
         yield "Context.root"
 
 

@@ -18,7 +18,6 @@ from ailb_gen.forwarding.baseline import Baseline
 from ailb_gen.forwarding.failure_kinds import FailureKinds, failure_kinds
 from ailb_gen.forwarding.failures import Assessment, Failure, Impact
 from ailb_gen.forwarding.fib_changes import FibChanges, Row
-from ailb_gen.forwarding.link_loads import link_name
 from ailb_gen.forwarding.peaks import Peaks, Raised
 
 # Pairs of links that are examined: all of them in a small fabric, else a sample.
@@ -77,10 +76,10 @@ def failure_outcomes(
     baseline = material.baseline
     graph = baseline.graph
     up = range(len(graph.sessions.up))
-    single = [Failure(link_name(graph, at), frozenset({at})) for at in up]
+    single = [Failure(graph.link_name(at), frozenset({at})) for at in up]
     single += [Failure(name, dead=frozenset({graph.index[name]})) for name in spines]
     pairs = [
-        Failure(f"{link_name(graph, a)} and {link_name(graph, b)}", frozenset({a, b}))
+        Failure(f"{graph.link_name(a)} and {graph.link_name(b)}", frozenset({a, b}))
         for a, b in sampled_pairs(len(up), PAIRS, seed)
     ]
     everything = single + pairs

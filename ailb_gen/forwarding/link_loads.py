@@ -15,15 +15,10 @@ from ailb_gen.routing.rib import Routing
 LinkLoads = dict[str, tuple[float, float]]
 
 
-def link_name(graph: Graph, session: int) -> str:
-    """Return both ends of a session's cable, as checks print them."""
-    return graph.sessions.up[session].cable.name
-
-
 def by_link(graph: Graph, load: Volumes) -> LinkLoads:
     """Return a load per direction by the names of links."""
     pairs = load.reshape(-1, 2).tolist()
-    return {link_name(graph, number): (out, back) for number, (out, back) in enumerate(pairs)}
+    return {graph.link_name(number): (out, back) for number, (out, back) in enumerate(pairs)}
 
 
 def advertised(routing: Routing) -> dict[int, tuple[Prefix, ...]]:

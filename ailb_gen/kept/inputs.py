@@ -40,7 +40,7 @@ def program_digest() -> str:
 
 def program_paths() -> Iterator[str]:
     """Yield the files and directories that `program_digest` reads. Raises OSError."""
-    yield from {str(Path(path).parent) for path in _installed()}
+    yield from sorted({str(Path(path).parent) for path in _installed()})
     for root in _program_roots():
         for folder, names in _folders(root):
             yield from (folder, *(f"{folder}/{name}" for name in names))
@@ -65,17 +65,17 @@ def _installed() -> Iterator[str]:
             yield from (str(path) for path in folder.iterdir() if path.name.endswith(INSTALLED))
 
 
-def models_digest(yang: Path | None) -> tuple[str, frozenset[Path]]:
+def models_digest(yang: Path | None) -> tuple[str, tuple[Path, ...]]:
     """Return a digest of the YANG models in a directory, and the paths that were read. Raises UsageError.
 
     Without a directory both are empty.
     """
     if yang is None:
-        return "", frozenset()
+        return "", ()
     files = model_files(model_directory(yang))
     paths = {path for path, _ in files}
     folders = {yang, *(path.parent for path in paths)}
-    return digest((path.name, content) for path, content in files), frozenset(paths | folders)
+    return digest((path.name, content) for path, content in files), tuple(sorted(paths | folders))
 
 
 def intent_digests(fabric: Path) -> dict[str, str]:

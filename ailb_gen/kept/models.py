@@ -31,6 +31,7 @@ from ailb_gen.checks.before import FabricFacts
 from ailb_gen.hosts.model import ServerProfile
 from ailb_gen.junos.check_result import CheckResult
 from ailb_gen.kept.inputs import TreeEntry
+from ailb_gen.kept.run_json import DAMAGED
 from ailb_gen.layout import CABLING, TOPOLOGY
 from ailb_gen.network.model import Switch
 from ailb_gen.network.read import CableLists
@@ -52,17 +53,7 @@ MODULES = (
 
 
 # What the unpickler and the constructors of models raise for bytes that `encode` did not write.
-DAMAGED = (
-    pickle.UnpicklingError,
-    EOFError,
-    ValueError,
-    TypeError,
-    AttributeError,
-    LookupError,
-    OverflowError,
-    MemoryError,
-    RecursionError,
-)
+UNREADABLE = (*DAMAGED, pickle.UnpicklingError, EOFError, OverflowError, MemoryError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,5 +200,5 @@ def _tables_of(found: object) -> dict[str, Topology]:
 def _loaded(body: bytes) -> object:
     try:
         return _Reader(io.BytesIO(body)).load()
-    except DAMAGED as error:
+    except UNREADABLE as error:
         raise ValueError(f"not what was written: {error}") from error

@@ -24,12 +24,9 @@ from ailb_gen.kept.inputs import (
     program_paths,
     tree_entries,
 )
-from ailb_gen.kept.run_json import from_json, text_of, to_json, without_functions
+from ailb_gen.kept.run_json import DAMAGED, from_json, text_of, to_json, without_functions
 from ailb_gen.paths import real
 from ailb_gen.progress import Warn
-
-# What decoding raises for a record that `keep` did not write; RecursionError for JSON that is nested deeply.
-DAMAGED = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True)

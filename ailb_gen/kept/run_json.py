@@ -15,6 +15,8 @@ Json = Any
 # A function is none of the data; whoever judges a run or reports it does not call it.
 OF_CHECK = tuple(field.name for field in fields(Check) if field.name != "run")
 OF_FINDING = tuple(field.name for field in fields(Finding))
+# What decoding raises for data that was not encoded here; RecursionError where they are nested deeply.
+DAMAGED = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
 # Types of fields, as they are written in the classes, that JSON has, too.
 SCALARS = {"str": str, "int": int, "bool": bool}
 
@@ -33,7 +35,7 @@ def to_json(run: Run) -> Json:
 def from_json(data: Json, intent: str, artifacts: str) -> Run:
     """Return the run that `to_json` wrote, of files at other paths.
 
-    Raises ValueError, LookupError, TypeError or AttributeError for anything else.
+    Raises one of DAMAGED for anything else.
     """
     return Run(
         fabric=text_of(data["fabric"]),

@@ -18,17 +18,17 @@ from ailb_gen.version import NAME_AND_VERSION
 CABLING_COLUMNS = ("a_device", "a_port", "b_device", "b_port", "speed", "kind", "color", "rail")
 
 
-def _json(body: dict[str, Any]) -> bytes:
-    """Write a document with one line per entry of its lists and mappings: diffs stay readable, and C does the work.
+encode = json.JSONEncoder(ensure_ascii=False).encode
 
-    The entries of a tuple are written already.
+
+def _json(body: dict[str, Any]) -> bytes:
+    """Write a document with one line per entry of its mappings, and of its lists, whose entries are encoded already.
+
+    So diffs stay readable, and C does the work.
     """
-    encode = json.JSONEncoder(ensure_ascii=False).encode
     parts = []
     for key, value in body.items():
         if isinstance(value, list):
-            rows, marks = [f"  {encode(row)}" for row in value], "[]"
-        elif isinstance(value, tuple):
             rows, marks = [f"  {row}" for row in value], "[]"
         elif isinstance(value, dict):
             rows, marks = [f"  {encode(name)}: {encode(row)}" for name, row in value.items()], "{}"
@@ -71,7 +71,7 @@ def _server(server: DesignServer) -> dict[str, Any]:
 
 def _links(design: Design) -> Iterator[str]:
     """Yield the entries of links as they are written; their few names and ports are encoded once each."""
-    text = cache(json.JSONEncoder(ensure_ascii=False).encode)
+    text = cache(encode)
     for link in design.links:
         near = f'"leaf": {text(link.leaf)}, "leaf_port": {text(link.leaf_interface)}'
         far = f'"spine": {text(link.spine)}, "spine_port": {text(link.spine_interface)}'
@@ -80,13 +80,15 @@ def _links(design: Design) -> Iterator[str]:
 
 def topology(design: Design) -> bytes:
     """Return the fabric as JSON: devices, ports, links, colors and prefixes (the job of jnpr-fabric-topo-gen)."""
+    colors = [{"name": c.name, "community": c.community, "backup": c.backup or None} for c in design.colors]
+    devices = chain(map(_switch, design.switches), map(_server, design.servers))
     return _json(
         {
             "fabric": design.name,
             "pool": design.pool,
-            "colors": [{"name": c.name, "community": c.community, "backup": c.backup or None} for c in design.colors],
-            "devices": [*map(_switch, design.switches), *map(_server, design.servers)],
-            "links": tuple(_links(design)),
+            "colors": list(map(encode, colors)),
+            "devices": list(map(encode, devices)),
+            "links": list(_links(design)),
         }
     )
 

@@ -104,6 +104,10 @@ class Graph:
         found.__dict__.pop("ends", None)
         return found
 
+    def link_name(self, session: int) -> str:
+        """Return both ends of a session's cable, as checks print them."""
+        return self.sessions.up[session].cable.name
+
     def alone(self, device: int) -> int:
         """Return the node of a device on its own."""
         return len(self.classes) + device

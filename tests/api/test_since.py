@@ -24,6 +24,8 @@ from ailb_gen.progress import Silent
 from ailb_gen.report.check_report import CheckReport
 from tests.review.fabric import CHANGED, FABRIC, commit, git, write
 
+pytestmark = pytest.mark.usefixtures("home")
+
 FORMATS = ("table", "json", "junit", "sarif", "md")
 LEAF = "switches/stripe1-leaf1.conf"
 # All but failures, which take long.
@@ -36,17 +38,9 @@ def digest() -> str:
 
 
 @pytest.fixture(autouse=True)
-def home(digest: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def same_program(digest: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # No other program runs; to read all of it takes as long as a proof of a small fabric.
     monkeypatch.setattr("ailb_gen.kept.proof.program_digest", lambda: digest)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
-    (tmp_path / "home").mkdir()
-    return tmp_path / "home"
-
-
-@pytest.fixture
-def warnings() -> list[str]:
-    return []
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from ailb_gen.checks.model import Result
 from ailb_gen.checks.progress import RunProgress
 from ailb_gen.forwarding import failure_kinds
 from ailb_gen.forwarding.failures import Assessment, Impact
-from ailb_gen.forwarding.link_loads import by_link, link_name, loads_of
+from ailb_gen.forwarding.link_loads import by_link, loads_of
 from ailb_gen.network.fabric import Network
 from ailb_gen.routing.rib import Routing
 from tests.checks.edited import LEAF, Edit, edited, intended, judged, network, unchanged, without
@@ -185,5 +185,5 @@ def test_peaks_are_the_highest_loads_over_all_single_failures(
             assert seen[name][way] == pytest.approx(max(1.0, *(one[name][way] for one in every)), abs=1e-3)
             cause = int(found.peaks.cause[2 * number + way])
             assert every[cause][name][way] == pytest.approx(seen[name][way], abs=1e-3)
-    assert [one.failure.name for one in found.single[:2]] == [link_name(graph, 0), link_name(graph, 1)]
+    assert [one.failure.name for one in found.single[:2]] == [graph.link_name(0), graph.link_name(1)]
     assert found.single[-1].failure.name == "spine4"

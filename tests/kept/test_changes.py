@@ -36,22 +36,12 @@ from tests.mutations.tree import Changes, Link, WithMode, sealed, write_changes
 
 T = TypeVar("T")
 
+pytestmark = pytest.mark.usefixtures("home")
+
 FORMATS = ("table", "json", "junit", "sarif", "md")
 LEAF, OTHER, SPINE = "switches/stripe1-leaf1.conf", "switches/stripe1-leaf2.conf", "switches/spine1.conf"
 FEW = ("!failures",)
 ROWS = {(example, row.name): row for row in KINDS for example in row.examples}
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
-    (tmp_path / "home").mkdir()
-    return tmp_path / "home"
-
-
-@pytest.fixture
-def warnings() -> list[str]:
-    return []
 
 
 def prove(root: Path, warnings: list[str], example: str = "lab", **options: object) -> CheckReport:

@@ -141,8 +141,8 @@ def test_times_hold_until_something_changes(root: Path) -> None:
 
 
 def test_models() -> None:
-    assert models_digest(None) == ("", frozenset())
+    assert models_digest(None) == ("", ())
     digest, paths = models_digest(need_shared("yang/24.4R1-EVO"))
     assert len(digest) == 32
     assert {path.suffix for path in paths if path.is_file()} == {".yang"}
-    assert {path.parent for path in paths if path.is_file()} <= paths
+    assert {path.parent for path in paths if path.is_file()} <= {*paths}

@@ -25,8 +25,7 @@ from ailb_gen.extensions import Extension
 from ailb_gen.intent.load import load
 from ailb_gen.kept.folder import kept_files, write
 from ailb_gen.kept.inputs import TreeEntry, program_digest, tree_entries
-from ailb_gen.kept.proof import DAMAGED
-from ailb_gen.kept.run_json import from_json, to_json, without_functions
+from ailb_gen.kept.run_json import DAMAGED, from_json, to_json, without_functions
 from ailb_gen.progress import Advance, Silent
 from ailb_gen.report.check_report import CheckReport
 from ailb_gen.report.verdict import judge
@@ -39,19 +38,14 @@ from tests.mutations.tree import Changes, write_changes
 EXAMPLE = "lab"
 FABRIC = EXAMPLES / EXAMPLE / "fabric.yaml"
 LEAF = "switches/stripe1-leaf1.conf"
+pytestmark = pytest.mark.usefixtures("home")
+
 FORMATS = ("table", "json", "junit", "sarif", "md")
 ROWS = [row for row in KINDS if EXAMPLE in row.examples]
 # All but failures, which take long.
 FEW = ("!failures",)
 QUICK = ("files",)
 LINKS = ("AILB709", "AILB710")
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
-    (tmp_path / "home").mkdir()
-    return tmp_path / "home"
 
 
 def copied(changes: Changes, place: Path) -> Path:
@@ -64,11 +58,6 @@ def copied(changes: Changes, place: Path) -> Path:
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     return copied({}, tmp_path / "root")
-
-
-@pytest.fixture
-def warnings() -> list[str]:
-    return []
 
 
 def proved(root: Path, warnings: list[str], **options: object) -> CheckReport:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from ailb_gen.addresses import Prefix, interface_value, prefix_value
@@ -137,6 +138,19 @@ def random_fabrics(usual: int) -> settings:
     phases = [phase for phase in Phase if phase is not Phase.shrink or os.environ.get("CI", "").lower() != "true"]
     many = examples(usual)
     return settings(max_examples=many, phases=phases, suppress_health_check=list(HealthCheck))
+
+
+def find_in_random_fabrics(usual: int, compare: Callable[[Case], int]) -> None:
+    """Compare something in random fabrics, and fail if `compare` has found nothing to compare in any of them."""
+    found = []
+
+    @random_fabrics(usual)
+    @given(cases())
+    def compare_one(case: Case) -> None:
+        found.append(compare(case))
+
+    compare_one()
+    assert any(found)
 
 
 def rarely(once_in: int = 8) -> st.SearchStrategy[bool]:

@@ -114,7 +114,7 @@ class _Judge:
         """Find links that carry more than `bound` times what the most loaded link did."""
         for verdict in verdicts:
             if verdict.worst > bound + EXACT and not verdict.lost:
-                link = self.graph.sessions.up[verdict.worst_link // 2].cable.name
+                link = self.graph.link_name(verdict.worst_link // 2)
                 self._add(check, verdict, f"{link} carries {verdict.worst:.3f} times its previous load")
         self.findings.look(check, len(verdicts))
         worst = max((verdict.worst for verdict in verdicts), default=0.0)

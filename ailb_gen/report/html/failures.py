@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.failure_outcomes import FailureOutcomes
 from ailb_gen.forwarding.failures import Impact
-from ailb_gen.forwarding.link_loads import link_name
 from ailb_gen.report.html.devices import device_states
 from ailb_gen.report.html.page import Section
 
@@ -94,7 +92,7 @@ def failures_section(context: Context) -> Section:
         # Equal ones in the order of the cables.
         "loading": sorted(outcomes.single, key=lambda one: -round(one.worst, DIGITS))[:LOADING],
         "loaded": bool(outcomes.baseline.highest),
-        "link_name": partial(link_name, outcomes.baseline.graph),
+        "link_name": outcomes.baseline.graph.link_name,
     }
     return Section("failures", "Failures", values)
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.failure_outcomes import FailureOutcomes
-from ailb_gen.forwarding.link_loads import link_name
 from ailb_gen.forwarding.loads import Indices, Volumes
 from ailb_gen.forwarding.peaks import STEADY
 from ailb_gen.report.html.devices import device_states
@@ -99,7 +98,7 @@ def _by_color(context: Context, loads: _Loads, outcomes: FailureOutcomes | None)
                 f"{len(numbers):,}",
                 f"mean {steady.mean():.2f}, peak {steady.max():.2f}",
                 f"{worst:.2f}",
-                link_name(graph, busiest),
+                graph.link_name(busiest),
                 _cause(context, loads, busiest, outcomes),
             )
 
@@ -109,7 +108,7 @@ def _top(context: Context, loads: _Loads, outcomes: FailureOutcomes | None) -> I
     graph, highest = context.routing.graph, loads.worst.max(axis=1)
     for number in np.argsort(-np.round(highest, 4), kind="stable")[:TOP].tolist():
         if highest[number] > 0:
-            name = link_name(graph, number)
+            name = graph.link_name(number)
             steady = f"{loads.steady[number].max():.2f}"
             yield LoadRow(name, "", steady, f"{highest[number]:.2f}", name, _cause(context, loads, number, outcomes))
 

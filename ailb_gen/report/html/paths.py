@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Iterator
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.failure_outcomes import CHUNK, packed
 from ailb_gen.forwarding.failures import Failure
-from ailb_gen.forwarding.link_loads import link_name
 from ailb_gen.report.html.page import Section
 from ailb_gen.report.html.path_tables import Choices, path_tables
 from ailb_gen.routing.graph import Graph
@@ -35,7 +34,7 @@ def paths_section(context: Context, marked: Collection[str] = ()) -> Section:
         "what": _what(context, choices),
         # The widths of the fields: names show whole.
         "longest_server": max((20, *map(len, context.network.hosts))) + ARROW,
-        "longest_failure": max((44, *(len(link_name(graph, at)) for at in range(len(graph.sessions.up))))) + ARROW,
+        "longest_failure": max((44, *(len(graph.link_name(at)) for at in range(len(graph.sessions.up))))) + ARROW,
     }
     return Section("paths", "Paths", values, tables, uses=("tracer",))
 
@@ -65,7 +64,7 @@ def _sample(graph: Graph, marked: Collection[str]) -> list[int]:
     about = [
         at
         for at, session in enumerate(up)
-        if not {session.a.device, session.b.device, link_name(graph, at)}.isdisjoint(marked)
+        if not {session.a.device, session.b.device, graph.link_name(at)}.isdisjoint(marked)
     ]
     both = about[:: max(1, len(about) // LINKS)], range(0, len(up), max(1, len(up) // LINKS))
     return sorted({at for row in both for at in row[:LINKS]})
