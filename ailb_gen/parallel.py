@@ -134,26 +134,27 @@ def process_pool(jobs: int, prepare: Callable[..., None], *arguments: object) ->
     """
     others = set(active_children())
     # Not forked from here: this process may have threads by then, the progress bar's for one.
-    context = get_context("forkserver")
-    with _signals_held():
-        # It ignores what it unblocks then, but dies of what it does not know.
-        resource_tracker.ensure_running()
-        signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
-        # The server of forks hands its mask on to all workers, from their first moment on.
-        forkserver.ensure_running()
-        executor = ProcessPool(jobs, context, initializer=_prepare, initargs=(prepare, arguments))
-        # A worker that is started later could be cut off half started.
-        with _main_hidden():
-            for _ in range(jobs):
-                executor.submit(_nothing)
+    context, executor = get_context("forkserver"), None
     try:
+        with _signals_held():
+            # It ignores what it unblocks then, but dies of what it does not know.
+            resource_tracker.ensure_running()
+            signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
+            # The server of forks hands its mask on to all workers, from their first moment on.
+            forkserver.ensure_running()
+            executor = ProcessPool(jobs, context, initializer=_prepare, initargs=(prepare, arguments))
+            # A worker that is started later could be cut off half started.
+            with _main_hidden():
+                for _ in range(jobs):
+                    executor.submit(_nothing)
         yield executor
         executor.shutdown()
     except BaseException as error:
         with _signals_held():
             for worker in set(active_children()) - others:
                 worker.kill()
-            executor.shutdown(cancel_futures=True)
+            if executor is not None:
+                executor.shutdown(cancel_futures=True)
         if isinstance(error, BrokenProcessPool):
             raise WorkerError("a worker process died, perhaps for lack of memory; try a smaller -j") from error
         raise

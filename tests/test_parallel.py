@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 import time
-from multiprocessing import active_children
+from multiprocessing import active_children, forkserver
 
 import pytest
 
@@ -51,3 +52,17 @@ def test_a_worker_that_dies_after_the_work_was_cut_short_is_one_error(monkeypatc
         executor.submit(abs, -1)
     assert not died
     assert set(active_children()) <= others
+
+
+def test_a_signal_while_workers_start_leaves_none_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    start = forkserver.ensure_running
+
+    def interrupted() -> None:
+        start()
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(forkserver, "ensure_running", interrupted)
+    threads, children = {*threading.enumerate()}, {*active_children()}
+    with pytest.raises(KeyboardInterrupt), process_pool(2, nothing):
+        pytest.fail("the pool is used")
+    assert ({*threading.enumerate()} <= threads, {*active_children()} <= children) == (True, True)
