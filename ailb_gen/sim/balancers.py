@@ -77,12 +77,15 @@ CHUNK = Parameter(
 # Defaults are those of Junos where it has one: the YANG module junos-conf-forwarding-options of 24.4R1-EVO, but for the
 # weight, which the documentation gives as equal. Junos has none for the sampling rate: that is Juniper's in its
 # validated design for GPU fabrics. How long a queue is at which band is not published.
+QUEUE_BANDS = (
+    Parameter("min_queue_bytes", 16_384, "queue up to which the band is 7"),
+    Parameter("max_queue_bytes", 262_144, "queue above which the band is 0"),
+)
 DLB_BANDS = (
     Parameter("rate_weight_percent", 50, "weight of the load in the quality (rate-weightage)", 0, 100),
     Parameter("min_percent", 50, "load up to which the band is 7, the best", 0, 100),
     Parameter("max_percent", 90, "load above which the band is 0, the worst", 0, 100),
-    Parameter("min_queue_bytes", 16_384, "queue up to which the band is 7"),
-    Parameter("max_queue_bytes", 262_144, "queue above which the band is 0"),
+    *QUEUE_BANDS,
     Parameter("sampling_rate", 1_000_000, "samples of load and queue per second", 1),
 )
 FLOWSETS = Parameter(
@@ -97,6 +100,11 @@ DLB_FLOWLET = (
     Parameter("inactivity_us", 256, "silence after which a flow may move (inactivity-interval)"),
     Parameter("quality_delta", 0, "an active flow may move to a band better by at least this; 0: never", 0, 7),
     Parameter("probability", 3 / 256, "probability of that per packet: prob-threshold / 256", 0, 1),
+)
+# None of these is published.
+FLOODS = (
+    Parameter("flood_us", 100, "interval at which spines flood the quality of their links", 0.001),
+    Parameter("flood_delay_us", 10, "delay until leaves know it"),
 )
 _JUNOS = "Junos documentation of `forwarding-options enhanced-hash-key ecmp-dlb`"
 _ROWS = (
@@ -121,6 +129,13 @@ _ROWS = (
         "Vanini et al., NSDI 2017",
         HASHED,
         (Parameter("gap_us", 100, "silence that ends a flowlet"),),
+    ),
+    Balancer(
+        "presto",
+        "flowcells of a flow over all paths in turn",
+        "He et al., SIGCOMM 2015",
+        SPREAD,
+        (Parameter("cell_bytes", 65_536, "size of a flowcell", 1),),
     ),
     Balancer(
         "flowlet",
@@ -174,12 +189,23 @@ _ROWS = (
         "DLB with the link quality that spines flood",
         f"{_JUNOS}, `protocols bgp global-load-balancing`",
         LEAST_LOADED_NEXT,
+        (*DLB_BANDS, *DLB_FLOWLET, *FLOODS),
+    ),
+    Balancer(
+        "spectrum-x",
+        "the best queue per packet, local or flooded by spines, like NVIDIA Spectrum-X; NICs take packets in any order",
+        "NVIDIA's descriptions of adaptive routing for RoCE; all numbers are assumptions",
+        SPREAD,
+        (*QUEUE_BANDS, *FLOODS),
+    ),
+    Balancer(
+        "seqbalance",
+        "the first switch places new flows on paths that were not marked lately; a flow never moves",
+        "Luo et al. 2024; the numbers are ConWeave's",
+        HASHED,
         (
-            *DLB_BANDS,
-            *DLB_FLOWLET,
-            # Neither is published.
-            Parameter("flood_us", 100, "interval at which spines flood the quality of their links", 0.001),
-            Parameter("flood_delay_us", 10, "delay until leaves know it"),
+            Parameter("pause_us", 16, "time a path is avoided after a congestion packet"),
+            Parameter("samples", 2, "random paths tried in place of an avoided one", 1, 16),
         ),
     ),
     Balancer(
@@ -203,6 +229,18 @@ _ROWS = (
             Parameter("marked_percent", 5, "threshold of the share of marked packets", 0, 100),
             Parameter("late_factor", 0, "0: count marks; else replies later than this many base round trips"),
             CHUNK,
+        ),
+    ),
+    Balancer(
+        "plb",
+        "hosts send a flow on a random other path after many round trips with marks, sooner when nothing is in flight",
+        "Qureshi et al., SIGCOMM 2022; defaults of Linux (tcp_plb)",
+        HASHED,
+        (
+            Parameter("marked_percent", 50, "share of marked packets above which a round trip is congested", 0, 100),
+            Parameter("idle_rounds", 3, "congested round trips in a row after which an idle flow moves", 1),
+            Parameter("rounds", 12, "congested round trips in a row after which any flow moves", 1),
+            Parameter("suspend_us", 60e6, "after a timeout no other move for one to two times this"),
         ),
     ),
     Balancer(

@@ -17,6 +17,13 @@ one counts, as the path is as good as its worst link. Of parallel links behind t
 sends over that. Nothing of this is on the wire: all links between switches are looked at once per interval, and
 everybody knows the result after the delay.
 
+Adaptive routing like Spectrum-X's: per packet, by the queues as they are (no samples, no load), and by floods of the
+queues behind the next hops. NVIDIA publishes that its switches choose by egress queues packet by packet and tell each
+other of congestion, and that its NICs place the data of packets in any order (here a setting of the transport:
+selective repeat with a large `reordering`, or timeout-only). Bands, interval and delay, and that the worse band counts,
+are assumptions; they are those of GLB here. Not modeled: that switches avoid links that failed elsewhere before FIBs
+do.
+
 With RLB, routing has chosen by the color of the queue pair. Several next hops are parallel links, or what a failure
 left.
 """
@@ -52,6 +59,19 @@ def band(value: float, least: float, most: float) -> int:
 
 
 @compiled
+def _by_queue(state: EngineState, link: int) -> int:
+    """Return the band of what waits before a link."""
+    record, parameters = state.links[link], state.parameters[0]
+    queued = 0
+    if record.backlog:
+        classes = state.config[0].classes
+        for priority in range(classes):
+            if (record.backlog >> priority) & 1:
+                queued += state.queues[link * classes + priority].bytes
+    return band(float(queued), parameters.min_queue_bytes, parameters.max_queue_bytes)
+
+
+@compiled
 def _sample(state: EngineState, link: int, now: int) -> int:
     """Return the band of a link, and keep it."""
     record, parameters = state.links[link], state.parameters[0]
@@ -61,14 +81,8 @@ def _sample(state: EngineState, link: int, now: int) -> int:
     mean = (sent - record.sampled_bytes) * record.byte_ps / elapsed
     record.load = mean + (record.load - mean) * power(HISTORY, int(elapsed / parameters.sampling_period_ps))
     record.sampled_at, record.sampled_bytes = now, sent
-    queued = 0
-    if record.backlog:
-        classes = state.config[0].classes
-        for priority in range(classes):
-            if (record.backlog >> priority) & 1:
-                queued += state.queues[link * classes + priority].bytes
     by_load = band(100.0 * record.load, parameters.min_percent, parameters.max_percent)
-    by_queue = band(float(queued), parameters.min_queue_bytes, parameters.max_queue_bytes)
+    by_queue = _by_queue(state, link)
     weight = parameters.rate_weight_percent
     record.quality = int((weight * by_load + (100.0 - weight) * by_queue) / 100.0)
     return int(record.quality)
@@ -76,9 +90,11 @@ def _sample(state: EngineState, link: int, now: int) -> int:
 
 @inlined
 def quality(state: EngineState, link: int, now: int) -> int:
-    """Return the band of a link at its last sample; it may be time for another one."""
-    record = state.links[link]
-    if now - record.sampled_at < state.parameters[0].sampling_period_ps:
+    """Return the band of a link at its last sample; it may be time for another one. Without samples: of its queue."""
+    record, period = state.links[link], state.parameters[0].sampling_period_ps
+    if not period:
+        return int(_by_queue(state, link))
+    if now - record.sampled_at < period:
         return int(record.quality)
     return _sample(state, link, now)
 
@@ -215,15 +231,20 @@ def rlb(state: EngineState, node: int, first: int, count: int, packet: int, now:
 
 
 def tables(fabric: FabricArrays, parameters: Mapping[str, float]) -> tuple[int, int, int]:
-    """Return the shape of the tables: flowsets by the first link of a next-hop set; with GLB as many floods as needed.
+    """Return the shape of the tables: flowsets by the first link of a next-hop set; with floods as many as needed.
 
     Those are the floods that are under way, and one.
     """
     rows, columns = len(fabric.set_links), int(parameters["flowset_entries"])
     if "flood_ps" not in parameters:
         return 1, rows, columns
-    depth = int(parameters["flood_delay_ps"]) // int(parameters["flood_ps"]) + 3
-    return 1 + FLOODS, max(rows, depth), max(columns, fabric.link_count)
+    _, depth, links = floods(fabric, parameters)
+    return 1 + FLOODS, max(rows, depth), max(columns, links)
+
+
+def floods(fabric: FabricArrays, parameters: Mapping[str, float]) -> tuple[int, int, int]:
+    """Return the shape of the tables with floods alone."""
+    return 1 + FLOODS, int(parameters["flood_delay_ps"]) // int(parameters["flood_ps"]) + 3, fabric.link_count
 
 
 HOOKS = {
@@ -231,5 +252,6 @@ HOOKS = {
     "dlb-per-packet": Hooks(choose=best, reads_queues=True),
     "dlb-assigned-flow": Hooks(choose=assigned_flow, reads_queues=True, tables=tables),
     "glb": Hooks(choose=flowlet, begin=begin, expire=flood, reads_queues=True, tables=tables),
+    "spectrum-x": Hooks(choose=best, begin=begin, expire=flood, reads_queues=True, deferred=True, tables=floods),
     "rlb": Hooks(choose=rlb, reads_queues=True, tables=tables),
 }

@@ -17,6 +17,8 @@ from ailb_gen.sim.fabric import LOCAL, UNREACHABLE
 
 # What a host can write into its packets to have them hashed differently: UDP source ports.
 PORTS = 1 << 14
+# A round trip goes on, or ended with few or many marks.
+GOES_ON, CLEAR, CONGESTED = range(3)
 
 
 @compiled
@@ -105,12 +107,12 @@ def other_path(state: EngineState, flow: int) -> int:
 
 
 @compiled
-def answered(state: EngineState, flow: int, sent: int, marked: int, now: int) -> None:
-    """Take the answer to a packet that was sent at a time; move the flow at the end of a round trip with many marks."""
+def round_trip_ended(state: EngineState, flow: int, sent: int, marked: int, now: int) -> int:
+    """Count the answer to a packet that was sent at a time; return GOES_ON, or how the round trip that it ends was."""
     record = state.flows[flow]
     sent = round_trip_began(state, flow, sent, now)
     if sent == NEVER or sent < record.moved_at:
-        return
+        return GOES_ON
     if record.epoch_at == NEVER:
         record.epoch_at = sent if state.config[0].chunk else now
     record.epoch_packets += 1
@@ -119,13 +121,19 @@ def answered(state: EngineState, flow: int, sent: int, marked: int, now: int) ->
     else:
         record.epoch_marks += marked
     if sent < record.epoch_at:
-        return
+        return GOES_ON
     many = record.epoch_marks * 100 > record.epoch_packets * state.parameters[0].marked_percent
     record.epoch_at = now
     record.epoch_packets = record.epoch_marks = 0
-    if many:
+    return CONGESTED if many else CLEAR
+
+
+@compiled
+def answered(state: EngineState, flow: int, sent: int, marked: int, now: int) -> None:
+    """Take the answer to a packet that was sent at a time; move the flow at the end of a round trip with many marks."""
+    if round_trip_ended(state, flow, sent, marked, now) == CONGESTED:
         move(state, flow, other_path(state, flow), now)
-        record.epoch_at = NEVER
+        state.flows[flow].epoch_at = NEVER
 
 
 @compiled
