@@ -2,7 +2,7 @@
 
 from ailb_gen.sim.engine import records as r
 from ailb_gen.sim.engine.balancers import dispatch as balancer
-from ailb_gen.sim.engine.events import add_timer, remove_timer, schedule
+from ailb_gen.sim.engine.events import add_timer, moment, remove_timer, schedule
 from ailb_gen.sim.engine.flows import compute, end_task, make_ready, next_arrivals, packets_of, start_flow
 from ailb_gen.sim.engine.forwarding import lose, next_hops, send_on
 from ailb_gen.sim.engine.jit import compiled, entry, inlined, spliced
@@ -105,13 +105,35 @@ def _arrival(state: EngineState, link: int, now: int) -> None:
 
 
 @compiled
-def _change(state: EngineState, number: int) -> None:
-    """Let a link fail or come back."""
+def _change_speed(state: EngineState, number: int) -> None:
+    """Let a link have another rate and delay; packets that it sends then do not arrive before those on the wire."""
     change = state.changes[number]
     link = state.links[change.link]
+    if state.config[0].lazy:
+        catch_up(state, change.link, change.time)
+    arrived = link.free + link.delay
+    link.byte_ps, link.delay = change.byte_ps, change.delay
+    if link.head != r.NONE and arrived - link.delay > link.free:
+        link.free = arrived - link.delay
+        if link.wake != r.NEVER:
+            link.wake = moment(link.free, r.FREED)
+        schedule(state, change.link)
+    # When packets on the wire were sent does not follow from the new ones.
+    link.restored = -r.NEVER
+
+
+@compiled
+def _change(state: EngineState, number: int) -> None:
+    """Let a link fail, come back, or carry less than it could."""
+    change = state.changes[number]
+    link = state.links[change.link]
+    returns = link.down and change.up
     link.down = 0 if change.up else 1
     link.lossy = 1
-    if not change.up:
+    link.loss = change.loss
+    if change.byte_ps != link.byte_ps or change.delay != link.delay:
+        _change_speed(state, number)
+    if not returns:
         return
     link.restored = change.time
     # What the other direction heard last may be out of date.

@@ -50,7 +50,6 @@ def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSett
     tasks, limiters = _tasks(workload, settings)
     hooks, parameters = HOOKS[settings.balancer.name], _parameters(settings)
     firsts, hosts = fabric.set_first, fabric.first_destination
-    changes = np.array([(one.at_ps, one.link, one.up) for one in fabric.changes], np.int64).reshape(-1, 3)
     queue = dict.fromkeys(("head", "tail", "ring_head", "ring_tail"), NONE)
     return EngineState(
         config=records(1, r.CONFIG, **_config(fabric, workload, settings, classes, bits)),
@@ -66,7 +65,7 @@ def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSett
         limiters=limiters,
         successors=np.array(workload.successors, np.int32),
         arrivals=workload.arrivals(),
-        changes=records(len(changes), r.CHANGED, time=changes[:, 0], link=changes[:, 1], up=changes[:, 2]),
+        changes=_changes(fabric, settings),
         next_hops=np.stack([state.next_hops.reshape(-1) for state in fabric.forwarding]).astype(np.int32),
         fib_times=np.array([state.at_ps for state in fabric.forwarding], np.int64),
         sets=records(len(firsts) - 1, r.SET, first=firsts[:-1], count=np.diff(firsts)),
@@ -164,6 +163,24 @@ def _links(fabric: FabricArrays, settings: SimulationSettings) -> Records:
         result["loss"] = switches.loss_probability
         result["lossy"] = switches.loss_probability > 0
     return result
+
+
+def _changes(fabric: FabricArrays, settings: SimulationSettings) -> Records:
+    """Return what links are from some times on."""
+    links = np.array([one.link for one in fabric.changes], np.int64)
+    degraded = [one.degraded for one in fabric.changes]
+    always = settings.switches.loss_probability
+    loss = np.array([one.loss for one in degraded], np.float64)
+    return records(
+        len(links),
+        r.CHANGED,
+        time=np.array([one.at_ps for one in fabric.changes], np.int64),
+        link=links,
+        up=np.array([one.up for one in fabric.changes], np.int64),
+        byte_ps=np.rint(byte_ps(fabric)[links] / np.array([one.rate for one in degraded], np.float64)),
+        delay=fabric.delay_ps[links] + np.array([one.delay_ps for one in degraded], np.int64),
+        loss=loss if always is None else 1.0 - (1.0 - loss) * (1.0 - always[links]),
+    )
 
 
 def _packets(count: int, first: int) -> Records:

@@ -284,7 +284,10 @@ DESTINATION = np.dtype([("prefix", "i4"), ("delivery", "i4"), ("host", "i4"), ("
 # `begun`: when the NIC has begun the last one of its messages.
 HOST_ENTRY = np.dtype([("begun", "i8"), ("links", "i4"), ("first", "i4"), ("count", "i4")], align=True)
 TIMER = np.dtype([("time", "i8"), ("order", "i8"), ("kind", "i4"), ("subject", "i4")], align=True)
-CHANGED = np.dtype([("time", "i8"), ("link", "i4"), ("up", "i4")], align=True)
+# What a link is from a time on.
+CHANGED = np.dtype(
+    [("time", "i8"), ("link", "i4"), ("up", "i4"), ("byte_ps", "i8"), ("delay", "i8"), ("loss", "f8")], align=True
+)
 
 RUN = np.dtype(
     [

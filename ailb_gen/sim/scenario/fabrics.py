@@ -15,7 +15,7 @@ from ailb_gen.routing.graph import Graph
 from ailb_gen.routing.rib import Routing
 from ailb_gen.sim.clos import clos, with_outages
 from ailb_gen.sim.fabric import FabricArrays
-from ailb_gen.sim.failures import Outage, random_cables, without_links
+from ailb_gen.sim.failures import Outage, random_cables, random_links, without_links
 from ailb_gen.sim.from_network import from_network
 from ailb_gen.sim.memory import available_bytes, fabric_bytes, shown_bytes
 from ailb_gen.sim.network_balancer import balancer_settings, without_colors
@@ -32,6 +32,7 @@ from ailb_gen.sim.settings import BalancerSettings, BufferSettings, SimulationSe
 # The balancer for which colors decide.
 RLB = "rlb"
 NO_CLASSES = "level flow: all flows share links equally; 'priority' has no effect"
+NO_DELAY = "level flow: 'delay' and 'loss' of failures have no effect; 'rate' has"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,29 +63,39 @@ class Fabrics:
 
     def base(self, scenario: Scenario) -> Base:
         """Return a scenario's fabric without random failures. Raises UsageError, IntentError."""
-        outages = tuple(
-            Outage(one.name, one.at, one.back, one.detection_ps) for one in scenario.failures if one.name is not None
-        )
         name = self.balancer(scenario)
-        # For all load balancers but RLB, the fabric is routed without regard to colors.
-        key = scenario.fabric, outages, name == RLB
-        if key not in self._built:
-            self._built[key] = self._build(*key)
-        fabric, switches = self._built[key]
+        fabric, switches = self._with(scenario, _outages(scenario.failures))
         settings, files = BalancerSettings(name), scenario.fabric.files
         if files is not None:
             settings = balancer_settings(self._files(files, colored=True)[0], name)
         return Base(fabric, SimulationSettings(switches=switches, balancer=settings))
 
-    def failed(self, fabric: FabricArrays, failures: Sequence[FailurePart], seed: int) -> FabricArrays:
-        """Return a fabric with the random failures of one seed."""
-        for number, failure in enumerate(failures):
-            if failure.random is not None:
+    def failed(self, scenario: Scenario, seed: int) -> FabricArrays:
+        """Return a scenario's fabric with the random failures of one seed. Raises UsageError."""
+        fabric = self.base(scenario).fabric
+        drawn: list[Outage] = []
+        for number, failure in enumerate(scenario.failures):
+            if isinstance(failure.random, int):
+                drawn += (
+                    _outage(name, failure) for name in random_links(fabric, failure.random, seed + (number << 32))
+                )
+        if drawn:
+            fabric = self._with(scenario, (*_outages(scenario.failures), *drawn))[0]
+        for number, failure in enumerate(scenario.failures):
+            if isinstance(failure.random, float):
                 key = id(fabric), failure.random, seed + (number << 32)
                 if key not in self._random:
                     self._random[key] = without_links(fabric, random_cables(fabric, *key[1:]))
                 fabric = self._random[key]
         return fabric
+
+    def _with(self, scenario: Scenario, outages: tuple[Outage, ...]) -> tuple[FabricArrays, BufferSettings]:
+        """Return a scenario's fabric with some outages, and what its files say of switches."""
+        # For all load balancers but RLB, the fabric is routed without regard to colors.
+        key = scenario.fabric, outages, self.balancer(scenario) == RLB
+        if key not in self._built:
+            self._built[key] = self._build(*key)
+        return self._built[key]
 
     def _build(
         self, part: FabricPart, outages: tuple[Outage, ...], colored: bool
@@ -106,6 +117,15 @@ class Fabrics:
             network = without_colors(self._read[part, True][0])
             self._read[part, colored] = network, Routing(network)
         return self._read[part, colored]
+
+
+def _outage(name: str, failure: FailurePart) -> Outage:
+    return Outage(name, failure.at, failure.back, failure.detection_ps, failure.degraded)
+
+
+def _outages(failures: Sequence[FailurePart]) -> tuple[Outage, ...]:
+    """Return the failures with names."""
+    return tuple(_outage(one.name, one) for one in failures if one.name is not None)
 
 
 def _read(part: Files, folder: Path) -> tuple[tuple[Network, Routing], list[str]]:
@@ -141,13 +161,15 @@ def points_of(variants: Sequence[Variant], folder: Path) -> tuple[list[Point], l
         settings = settings_of(scenario, base.fabric, base.settings)
         if scenario.level == "flow" and any(part.chosen.priority for part in scenario.traffic):
             fabrics.warnings[NO_CLASSES] = None
+        if scenario.level == "flow" and any(one.delay or one.loss for one in scenario.failures):
+            fabrics.warnings[NO_DELAY] = None
         recipe = TrafficRecipe(scenario.traffic, folder, read_placement(scenario.placement, folder, base.fabric))
         found += [
             Point(
                 variant.name or fabrics.balancer(scenario),
                 seed,
                 scenario.level,
-                fabrics.failed(base.fabric, scenario.failures, seed),
+                fabrics.failed(scenario, seed),
                 settings,
                 recipe,
                 scenario.measure.after,

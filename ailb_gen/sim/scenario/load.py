@@ -16,7 +16,7 @@ from typing import Any
 
 from ailb_gen.errors import IntentError, Place, Problem, UsageError
 from ailb_gen.sim.balancers import BALANCERS
-from ailb_gen.sim.scenario.models import UNWRITTEN_STEPS, BalancerPart, FailurePart, Scenario, timed_failure
+from ailb_gen.sim.scenario.models import UNWRITTEN_STEPS, BalancerPart, FailurePart, Scenario
 from ailb_gen.sim.scenario.placement import SCATTERED
 from ailb_gen.textio import read_text, text_problem
 from ailb_gen.validation import problem_at, validated
@@ -184,7 +184,7 @@ def short_scenario(
         "balancer": [name.strip() for name in balancers] if len(balancers) > 1 else balancers[0],
         "transport": "go-back-n",
         "congestion": "dcqcn",
-        "failures": [timed_failure(word) for word in failed],
+        "failures": list(failed),
     }
     words: dict[Path, str] = {
         ("fabric",): f"{fabric} {artifacts}",
@@ -245,9 +245,17 @@ def failure_problems(failures: Sequence[FailurePart], source: Source) -> Iterato
     """Yield the problems of the failures of a file."""
     for number, failure in enumerate(failures):
         path: Path = ("failures", number)
+        share = isinstance(failure.random, float)
         if (failure.name is None) == (failure.random is None):
             yield problem_at(source, "conflict", path, "give either 'name' or 'random'")
         elif failure.back is not None and failure.back <= failure.at:
             yield problem_at(source, "conflict", (*path, "back"), "it must return after it fails ('at')")
-        elif failure.random is not None and failure.model_fields_set != {"random"}:
-            yield problem_at(source, "conflict", path, "random failures last from the start to the end")
+        elif share and failure.model_fields_set != {"random"}:
+            reason = "random failures last from the start to the end; a number, such as 5 links, has times"
+            yield problem_at(source, "conflict", path, reason)
+        elif failure.degraded is not None and failure.detection is not None:
+            reason = "FIBs do not follow when a link is only degraded; leave it out, or 'rate', 'delay' and 'loss'"
+            yield problem_at(source, "conflict", (*path, "detection"), reason)
+        elif failure.rate == 1:
+            reason = "must be below 100%, the share of the rate that is left"
+            yield problem_at(source, "out-of-range", (*path, "rate"), reason)

@@ -8,8 +8,21 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
 
 from ailb_gen.sim.balancers import BALANCERS
-from ailb_gen.sim.fabric import PS_PER_US
-from ailb_gen.sim.scenario.scalars import Bytes, Number, Rate, Share, SomeBytes, SomeTime, Time, read_bytes, written
+from ailb_gen.sim.fabric import PS_PER_US, Degradation
+from ailb_gen.sim.scenario.scalars import (
+    LINKS,
+    Bytes,
+    Number,
+    Rate,
+    Share,
+    ShareOrLinks,
+    SomeBytes,
+    SomeShare,
+    SomeTime,
+    Time,
+    read_bytes,
+    written,
+)
 from ailb_gen.sim.scenario.traffic import FileName, TrafficPart
 from ailb_gen.sim.settings import CongestionName, Level, Scheduling, TransportName
 from ailb_gen.validation import Bool, Int, Model, wrong
@@ -198,28 +211,55 @@ class Nics(Model):
 
 
 class FailurePart(Model):
-    """A link or switch that is down from a time on, perhaps until another; or random cables, down from the start."""
+    """Links or switches that are down, or degraded, from a time on, perhaps until another."""
 
-    name: str | None = Field(None, description="a switch, a port as DEVICE:PORT, or the links between two: ONE-OTHER")
-    at: Time = written("0", "time of the failure; 0: down from the start")
+    name: str | None = Field(
+        None,
+        description="a switch, a port as DEVICE:PORT, the links between two devices as ONE-OTHER, or a glob of one of "
+        "these",
+    )
+    random: ShareOrLinks | None = Field(
+        None,
+        description="in place of a name: so many links between switches, drawn by the seed, such as 5 links; or every "
+        "cable with this probability, down from the start, and FIBs do not converge",
+    )
+    at: Time = written("0", "time of the failure; 0: from the start")
     back: SomeTime | None = Field(None, description="time of the return; default: never")
     detection: Time | None = Field(
         None, description="convergence time of FIBs after failure and return; default: 1ms, or 0 if at is 0"
     )
-    random: Share | None = Field(None, description="every cable with this probability; FIBs do not converge")
+    rate: SomeShare | None = Field(None, description="not down: the share of the rate that is left; FIBs do not follow")
+    delay: SomeTime | None = Field(None, description="not down: added to the delay in either direction")
+    loss: SomeShare | None = Field(None, description="not down: share of packets that are lost")
 
     @property
     def detection_ps(self) -> int:
         """How long FIBs take to follow; what is down from the start was noticed before."""
         return self.detection if self.detection is not None else DETECTION_PS if self.at else 0
 
+    @property
+    def degraded(self) -> Degradation | None:
+        """What is left of the links; None: they are down."""
+        if self.rate is None and self.delay is None and self.loss is None:
+            return None
+        return Degradation(1.0 if self.rate is None else self.rate, self.delay or 0, self.loss or 0.0)
 
-def timed_failure(value: object) -> object:
-    """Let `LINK` or `LINK@TIME` stand for a failure."""
+
+def _timed_failure(value: object) -> object:
+    """Let `LINK`, `LINK@TIME` or `N links`, with `,KEY=VALUE` behind it, stand for a failure."""
     if not isinstance(value, str):
         return value
-    name, at, time = value.partition("@")
-    return {"name": name, **({"at": time} if at else {})}
+    first, *rest = value.split(",")
+    name, at, time = first.partition("@")
+    what = "random" if LINKS.fullmatch(name) else "name"
+    more = (word.partition("=") for word in rest)
+    return {what: name, **({"at": time} if at else {}), **{key.strip(): text.strip() for key, _, text in more}}
+
+
+Failures = Annotated[
+    tuple[Annotated[FailurePart, BeforeValidator(_timed_failure, json_schema_input_type=str | FailurePart)], ...],
+    Field(max_length=1000),
+]
 
 
 class Measure(Model):
@@ -289,7 +329,7 @@ class Scenario(Model):
         default_factory=Congestion, description="a name, or a name with other keys"
     )
     nics: Nics = Field(default_factory=Nics)
-    failures: tuple[FailurePart, ...] = Field((), description="links and switches that fail")
+    failures: Failures = Field((), description="links and switches that fail or are degraded")
     measure: Measure = Field(default_factory=Measure)
     until: SomeTime | None = Field(None, description="simulated time at which to stop, even with unfinished flows")
     seeds: Seeds = Field((1,), description="a count N (seeds 1 to N), or a list of seeds")

@@ -5,19 +5,18 @@ from __future__ import annotations
 import json
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, PlainValidator
+from pydantic import Field, PlainValidator
 
 from ailb_gen.sim.scenario.models import (
     Balancers,
     Congestion,
-    FailurePart,
+    Failures,
     Nics,
     Packets,
     Seeds,
     Switches,
     Transport,
     by_name,
-    timed_failure,
 )
 from ailb_gen.sim.scenario.scalars import (
     Bytes,
@@ -94,12 +93,6 @@ class TrainingJob(Model):
         "split", description="messages split over all queue pairs, or round robin (NCCL_IB_SPLIT_DATA_ON_QPS)"
     )
     stream: Bool = Field(False, description="a ring sends the bytes of all its steps at once: far fewer messages")
-
-
-Failures = Annotated[
-    tuple[Annotated[FailurePart, BeforeValidator(timed_failure, json_schema_input_type=str | FailurePart)], ...],
-    Field(max_length=1000),
-]
 
 
 class WhatIf(Model):
