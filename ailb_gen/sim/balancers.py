@@ -244,6 +244,18 @@ _ROWS = (
         ),
     ),
     Balancer(
+        "mp-rdma",
+        "packets of a connection over many paths, each clocked by its acknowledgements; slow paths are left",
+        "Lu et al., NSDI 2018",
+        SPREAD,
+        (
+            Parameter(
+                "spread_packets", 32, "a path whose packets are acknowledged later than this many others is left"
+            ),
+            Parameter("new_path", 0.01, "probability that a packet takes a random path", 0, 1),
+        ),
+    ),
+    Balancer(
         "hopper",
         "hosts probe other paths when round trips grow, and switch when one is clearly better",
         "Nosrati and Ghaderi 2025",

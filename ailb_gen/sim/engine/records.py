@@ -31,6 +31,8 @@ NEVER = 2**63 - 1
 HOPS = 4
 # Probes that a flow remembers.
 PROBES = 64
+# Paths that acknowledgements have left for packets to come.
+GRANTS = 64
 # A packet that was sent so often goes in circles.
 MOST_HOPS = 16
 BUCKETS = 32
@@ -199,7 +201,7 @@ FLOW = np.dtype(
 )
 # The lines of a flow that acknowledgements (and sending) use, and data at its receiver.
 SENDING, CONGESTION, RECEIVING = range(3)
-# What ConWeave keeps of a flow at its first and its last switch, and Hopper at its host.
+# What ConWeave keeps of a flow at its first and its last switch, and Hopper and MP-RDMA at its host.
 STEERED = np.dtype(
     [
         # ConWeave, first switch.
@@ -234,6 +236,12 @@ STEERED = np.dtype(
         ("may_switch", "i4"),
         ("round_trips", "f8"),  # of round trips in this epoch
         ("weighted_round_trips", "f8"),  # each times its number
+        # MP-RDMA.
+        ("granted", "i4", (GRANTS,)),  # paths, a ring
+        ("first_granted", "i4"),
+        ("grants", "i4"),
+        ("half_granted", "i4"),  # the last acknowledgement with a mark left no path
+        ("highest_answered", "i4"),
     ],
     align=True,
 )

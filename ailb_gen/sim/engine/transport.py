@@ -7,7 +7,7 @@ reordering window makes the sender repair what is missing. Timeout only: the reo
 
 from ailb_gen.sim.engine import dcqcn
 from ailb_gen.sim.engine import records as r
-from ailb_gen.sim.engine.balancers.dispatch import answered, timed_out
+from ailb_gen.sim.engine.balancers.dispatch import acknowledged, answered, timed_out
 from ailb_gen.sim.engine.events import add_timer
 from ailb_gen.sim.engine.flows import end_task
 from ailb_gen.sim.engine.jit import compiled, inlined
@@ -137,6 +137,7 @@ def receive_answer(state: EngineState, packet: int, now: int) -> None:
     answer = state.packets[packet]
     flow, kind, expected, single, marked = answer.flow, answer.kind, answer.sequence, answer.extra, answer.marked
     sent = answer.sent
+    acknowledged(state, packet, now)
     free_packet(state, packet)
     record = state.flows[flow]
     if marked:
