@@ -20,6 +20,7 @@ from ailb_gen.sim.fabric import (
     LOCAL,
     PS_PER_US,
     UNREACHABLE,
+    Degradation,
     FabricArrays,
     Forwarding,
     LinkChange,
@@ -198,14 +199,16 @@ def small_clos(draw: st.DrawFn) -> FabricArrays:
 
 @st.composite
 def failing(draw: st.DrawFn, fabric: FabricArrays) -> FabricArrays:
-    """The fabric with cables that fail, and perhaps come back."""
+    """The fabric with cables that fail or are degraded, and perhaps come back."""
     changes: list[LinkChange] = []
     cables = sorted({min(one, int(fabric.link_reverse[one])) for one in range(fabric.link_count)})
     times = st.integers(0, 60 * PS_PER_US)
     for cable in draw(st.lists(st.sampled_from(cables), max_size=2, unique=True)):
         down, back = draw(times), draw(st.none() | times)
         both = (cable, int(fabric.link_reverse[cable]))
-        changes += [LinkChange(down, one, False) for one in both]
+        less = draw(st.none() | st.builds(Degradation, st.sampled_from((0.3, 1.0)), times, st.sampled_from((0.0, 0.2))))
+        begun = (False,) if less is None else (True, less)
+        changes += [LinkChange(down, one, *begun) for one in both]
         if back is not None:
             changes += [LinkChange(down + back, one, True) for one in both]
     return replace(fabric, changes=tuple(changes))
