@@ -158,14 +158,10 @@ TREE = Annotated[
     typer.Option("-C", "--artifacts", help="The directory of generated files.", metavar="DIR", envvar="AILB_ARTIFACTS"),
 ]
 HERE = Path()
+FAIL_HELP = "Assume this failure: DEVICE:PORT, DEVICE:DEVICE or a switch; repeatable."
 FAILED = Annotated[
     list[str] | None,
-    typer.Option(
-        "--fail",
-        help="Assume this failure: DEVICE:PORT, DEVICE:DEVICE or a switch; repeatable.",
-        metavar="LINK",
-        autocompletion=complete.device,
-    ),
+    typer.Option("--fail", help=FAIL_HELP, metavar="LINK", autocompletion=complete.device),
 ]
 
 # Of emulated devices and labs.

@@ -13,7 +13,7 @@ import typer
 from ailb_gen.cli import complete
 from ailb_gen.cli.console import WIDTH, echo_json, notify, prose_width, room, say, warn
 from ailb_gen.cli.live import progress
-from ailb_gen.cli.options import EXECUTOR, JSON, PAGES, PROCESSES, SEEDS, output_option
+from ailb_gen.cli.options import EXECUTOR, FAIL_HELP, JSON, PAGES, PROCESSES, SEEDS, output_option
 from ailb_gen.cli.project import source_of
 from ailb_gen.cli.reports import PAGE_FORMATS, check_place, targets, write_reports
 from ailb_gen.cli.steady import steady, write_now
@@ -71,8 +71,7 @@ FAIL = Annotated[
     list[str] | None,
     typer.Option(
         "--fail",
-        help="Assume this failure: DEVICE:PORT, DEVICE-DEVICE or a switch, a glob of these, or N links, drawn by the "
-        "seed; from TIME on. Keys: back, detection, and rate, delay, loss for degraded links. Repeatable.",
+        help=FAIL_HELP,
         metavar="LINK[@TIME][,KEY=VALUE...]",
         autocompletion=complete.device,
     ),
