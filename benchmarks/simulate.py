@@ -18,7 +18,7 @@ import numpy as np
 
 from ailb_gen.sim.clos import clos
 from ailb_gen.sim.engine.events import schedule
-from ailb_gen.sim.engine.jit import entry
+from ailb_gen.sim.engine.jit import entry, reference
 from ailb_gen.sim.engine.memory import new_state
 from ailb_gen.sim.engine.random import random_bits
 from ailb_gen.sim.engine.records import NONE, ORDER_BITS, EngineState
@@ -141,8 +141,9 @@ ROWS = (
 
 
 @entry
-def _bare(state: EngineState, events: int) -> int:
+def _bare(arrays: EngineState, events: int) -> int:
     """Take packets off links and put them on others, at random; return the time."""
+    state = reference(arrays)
     config = state.config[0]
     mask = (1 << config.bits) - 1
     now = 0
@@ -153,14 +154,15 @@ def _bare(state: EngineState, events: int) -> int:
         link = key & mask
         packet = arrive(state, link)
         schedule(state, link)
-        other = (random_bits(state) * links) >> 32
+        other = (random_bits(state, 0) * links) >> 32
         transmit(state, other, packet, max(now, state.links[other].free))
         schedule(state, other)
     return now
 
 
 @entry
-def _fill(state: EngineState, count: int) -> None:
+def _fill(arrays: EngineState, count: int) -> None:
+    state = reference(arrays)
     for number in range(count):
         link = number % len(state.links)
         transmit(state, link, new_packet(state, 0, NONE, 1048), state.links[link].free)
