@@ -60,7 +60,7 @@ def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSett
         config=records(1, r.CONFIG, **_config(fabric, workload, settings, classes, bits)),
         run=records(1, r.RUN, free_packets=FIRST_PACKETS, free_flow=NONE, ready_head=NONE),
         tree=np.full(2 << bits, NEVER, np.int64),
-        timers=records((2, max(FIRST_TIMERS, len(fabric.changes) + len(fabric.forwarding) + 1)), r.TIMER),
+        timers=records((2, flows + FIRST_TIMERS + len(fabric.changes) + len(fabric.forwarding)), r.TIMER),
         timer_counts=np.zeros(2, np.int64),
         links=_links(fabric),
         wires=_wires(fabric, settings),

@@ -11,7 +11,7 @@ from ailb_gen.sim.engine.jit import is_compiled, one_compiler
 from ailb_gen.sim.engine.loop import advance
 from ailb_gen.sim.engine.memory import grown, new_state
 from ailb_gen.sim.engine.records import EngineState
-from ailb_gen.sim.fabric import PS_PER_S, FabricArrays
+from ailb_gen.sim.fabric import PS_PER_S, FabricArrays, Int64
 from ailb_gen.sim.outcome import COUNTS, LINK_COUNTS, TASK_COUNTS, Progress, SimulationOutcome, Watch
 from ailb_gen.sim.series import Counters, Sampler
 from ailb_gen.sim.settings import SimulationSettings
@@ -19,6 +19,8 @@ from ailb_gen.sim.workload import Workload
 
 # Several slices a second.
 SLICE = 1_000_000
+# Half of what a number of the histogram holds: one slice counts far less.
+MANY = 1 << 30
 
 
 def simulate(
@@ -40,11 +42,15 @@ def simulate(
         with one_compiler():
             advance(state, 0)
     last, watched = int(state.config[0]["until"]), 0
+    histogram = np.zeros(state.histogram.shape, np.int64)
     while True:
         if sampler is not None:
             state.config["until"] = min(last, sampler.next_ps)
         result = advance(state, SLICE)
         run = state.run[0]
+        if state.histogram.max(initial=0) > MANY:
+            histogram += state.histogram
+            state.histogram[:] = 0
         if result == r.STOPPED and sampler is not None and sampler.next_ps < last:
             sampler.take(_counters(state))
             state.links["peak"] = 0
@@ -67,7 +73,8 @@ def simulate(
             f"the traffic takes more than {most} s of simulated time, the most with {fabric.link_count} links; "
             "simulate less of it, or set `until`"
         )
-    return _outcome(state, workload, settings, sampler)
+    histogram += state.histogram
+    return _outcome(state, workload, settings, histogram.T.copy(), sampler)
 
 
 def _counters(state: EngineState) -> Counters:
@@ -83,14 +90,13 @@ def _of_link(state: EngineState, name: str) -> npt.NDArray[Any]:
 
 
 def _outcome(
-    state: EngineState, workload: Workload, settings: SimulationSettings, sampler: Sampler | None
+    state: EngineState, workload: Workload, settings: SimulationSettings, histogram: Int64, sampler: Sampler | None
 ) -> SimulationOutcome:
     run, tasks, links, ports = state.run[0], state.tasks[:-1], state.links, state.ports
     totals = {name: int(run[name]) for name in COUNTS}
     totals["hops"] = int(links["packets"].sum())
     totals["data_hops"] = int(run["data_hops"])
     paused = ports["paused_ps"] + np.where(links["paused"] != 0, run["now"] - ports["paused_at"], 0)
-    histogram = state.histogram.T.astype(np.int64)
     histogram[:, 0] += links["packets"] + state.waiting - histogram.sum(axis=1)
     marked = tasks["marked"].copy()
     running = state.flows[: run["fresh_flow"]]
