@@ -46,7 +46,7 @@ def acknowledged(state: EngineState, packet: int, now: int) -> None:
 
 
 @compiled
-def _next_path(state: EngineState, flow: int) -> int:
+def _next_path(state: EngineState, node: int, flow: int) -> int:
     """Return the path of the next packet."""
     own = state.steered[flow]
     path = NONE
@@ -54,8 +54,8 @@ def _next_path(state: EngineState, flow: int) -> int:
         path = int(own.granted[own.first_granted])
         own.first_granted = (own.first_granted + 1) % GRANTS
         own.grants -= 1
-    if path == NONE or happens(state, state.parameters[0].new_path):
-        path = random_below(state, PORTS)
+    if path == NONE or happens(state, node, state.parameters[0].new_path):
+        path = random_below(state, node, PORTS)
     return path
 
 
@@ -64,7 +64,7 @@ def choose(state: EngineState, node: int, first: int, count: int, packet: int, n
     """Return the position by the hash of a packet's path."""
     record = state.packets[packet]
     if record.hops == 1:
-        record.tag = _next_path(state, record.flow)
+        record.tag = _next_path(state, node, record.flow)
         record.key = state.flows[record.flow].key + record.tag
     return by_hash(state, node, count, packet)
 

@@ -49,7 +49,7 @@ def timed_out(state: EngineState, flow: int, now: int) -> None:
     record = state.flows[flow]
     record.choice[ROUNDS] = 0
     suspended = int(state.parameters[0].suspend_ps)
-    record.chosen_at[ROUNDS] = now + suspended + int(suspended * (random_bits(state) / 4294967296.0))
+    record.chosen_at[ROUNDS] = now + suspended + int(suspended * (random_bits(state, record.source) / 4294967296.0))
     move(state, flow, other_path(state, flow), now)
 
 

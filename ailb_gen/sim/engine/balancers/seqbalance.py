@@ -34,7 +34,7 @@ def _place(state: EngineState, node: int, first: int, count: int, packet: int, n
     path = by_hash(state, node, count, packet)
     if state.metrics[0, 0, pause_of(state, state.set_links[first + path], flow)] <= now:
         return path
-    other = good_path(state, flow, first, count, now)
+    other = good_path(state, node, flow, first, count, now)
     return path if other == r.NONE else other
 
 

@@ -34,7 +34,7 @@ for sample in range(1, 40):
     # Half of what 10 Gb/s send in 100 us, then nothing.
     if sample < 30:
         state.links[link].bytes += 62_500
-    seen.append((dlb.quality(state, link, sample * period), float(state.links[link].load)))
+    seen.append((dlb.quality(state, link, sample * period), float(state.ports[link].load)))
 print(json.dumps([found, seen]))
 """
 
@@ -240,13 +240,13 @@ def test_adaptive_routing_with_telemetry_avoids_what_is_congested_behind_the_nex
     fabric = clos(3, 2, 1, host_bps=10 * G, uplink_bps=[4 * G, 40 * G])
     # Both begin in the same state; the queue of the slow spine grows.
     rows = [(2, 1, 600_000, 0, 1), (0, 1, 200_000, 150, 2)]
-    shares = {}
-    for name, more in (
-        ("adaptive", {}),
-        ("spectrum-x", {"flood_us": 5, "flood_delay_us": 1, "min_queue_bytes": 5_000}),
-    ):
-        outcome = run(fabric, rows, name, transport="timeout-only", **more)
-        assert outcome.complete
-        slow, fast = sent(fabric, outcome, "leaf1:spine")
-        shares[name] = slow / (slow + fast)
-    assert shares["spectrum-x"] < 0.6 * shares["adaptive"]
+    known = {"flood_us": 5, "flood_delay_us": 1, "min_queue_bytes": 5_000}
+    shares: dict[str, list[float]] = {"adaptive": [], "spectrum-x": []}
+    for name, found in shares.items():
+        for seed in range(1, 6):
+            given = known if name == "spectrum-x" else {}
+            outcome = run(fabric, rows, name, seed, transport="timeout-only", **given)
+            assert outcome.complete
+            packets = sent(fabric, outcome, "leaf1:spine")
+            found.append(packets[0] / sum(packets))
+    assert np.mean(shares["spectrum-x"]) < 0.7 * np.mean(shares["adaptive"])

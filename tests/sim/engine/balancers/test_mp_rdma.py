@@ -33,7 +33,7 @@ def paths(answers):
         answer.flow, answer.tag, answer.extra, answer.marked = 0, path, sequence, marked
         mp_rdma.acknowledged(state, 0, 0)
     left = int(state.steered[0].grants)
-    return [int(mp_rdma._next_path(state, 0)) for _ in range(left)]
+    return [int(mp_rdma._next_path(state, 4, 0)) for _ in range(left)]
 
 print(json.dumps([
     paths([(7, 0, 0), (8, 1, 0), (7, 2, 0)]), paths([(7, number, 1) for number in range(6)]),
