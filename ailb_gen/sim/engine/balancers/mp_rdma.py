@@ -18,7 +18,8 @@ from ailb_gen.sim.engine.balancers.hooks import Hooks
 from ailb_gen.sim.engine.balancers.simple import by_hash
 from ailb_gen.sim.engine.jit import compiled
 from ailb_gen.sim.engine.random import happens, random_below
-from ailb_gen.sim.engine.records import GRANTS, NONE, EngineState
+from ailb_gen.sim.engine.records import NONE, EngineState
+from ailb_gen.sim.engine.steered import GRANTS
 
 
 @compiled
