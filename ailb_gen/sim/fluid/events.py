@@ -3,9 +3,11 @@
 from ailb_gen.sim.balancers import SPREAD
 from ailb_gen.sim.engine.jit import compiled, entry
 from ailb_gen.sim.fabric import Int32
+from ailb_gen.sim.fluid import dcqcn
+from ailb_gen.sim.fluid.flows import add_load, finish_ps, join, next_end, settle, settle_queue, touch
 from ailb_gen.sim.fluid.heaps import pop_flow, pop_timer, push_flow, push_timer
 from ailb_gen.sim.fluid.paths import destination_of, single_path, spread_path
-from ailb_gen.sim.fluid.rates import add_load, join, next_end, rebalance, settle, touch
+from ailb_gen.sim.fluid.rates import rebalance
 from ailb_gen.sim.fluid.state import FOREVER, NONE, FluidState
 
 # Why a function returned: all is done; time to report; more slots, or more entries per slot, are needed.
@@ -41,6 +43,8 @@ def attach(state: FluidState, slot: int, count: int) -> None:
             state.entries[link.head].before = first + place
         link.head = first + place
     if count:
+        if state.run[0].dcqcn and state.limits[slot].line == 0:
+            dcqcn.begin(state, slot)
         join(state, slot)
     else:
         state.run[0].unreachable += 1
@@ -101,8 +105,14 @@ def start_flow(state: FluidState, next_hops: Int32, task: int) -> int:
     flow.left = wire_bits(state, task)
     flow.path_bits = flow.left
     flow.bottleneck, flow.rate = NONE, 0.0
+    due = FOREVER
+    if run.dcqcn:
+        limit = state.limits[slot]
+        limit.line, limit.tick_at, limit.increase_at = 0.0, FOREVER, FOREVER
     attach(state, slot, count)
-    push_flow(state, slot, FOREVER)
+    if run.dcqcn:
+        due = min(state.limits[slot].increase_at, state.limits[slot].tick_at)
+    push_flow(state, slot, due)
     return DONE
 
 
@@ -131,6 +141,9 @@ def end_flow(state: FluidState) -> None:
     """Take the first flow off its links; its task ends when the last packet has arrived."""
     run, slot = state.run[0], pop_flow(state)
     flow = state.flows[slot]
+    if run.dcqcn:
+        flow.latency += dcqcn.queueing_ps(state, slot)
+        dcqcn.keep(state, slot)
     # What it had sent on earlier paths was counted when it left them.
     detach(state, slot, flow.path_bits)
     state.free[run.free] = slot
@@ -142,11 +155,14 @@ def end_flow(state: FluidState) -> None:
 def change_capacity(state: FluidState, number: int, capacity: float) -> None:
     """Change what a link carries, 0 while it is down."""
     link, run = state.links[number], state.run[0]
-    if capacity < link.capacity:
+    if capacity < link.capacity or run.dcqcn:
         found = link.head
         while found != NONE:
             join(state, found >> run.width)
             found = state.entries[found].after
+    if run.dcqcn:
+        settle_queue(state, number)
+    run.down += int(capacity <= 0) - int(link.capacity <= 0)
     link.capacity = capacity
     touch(state, number)
 
@@ -211,7 +227,10 @@ def advance(state: FluidState, next_hops: Int32, limit: int, work: int) -> int:
             else:
                 state.ready[run.ready] = task
                 run.ready += 1
-        rebalance(state)
+        if run.dcqcn:
+            dcqcn.pace(state)
+        else:
+            rebalance(state)
         following = next_end(state)
         if run.timers:
             following = min(following, state.timers[0].key)
@@ -222,4 +241,7 @@ def advance(state: FluidState, next_hops: Int32, limit: int, work: int) -> int:
         run.now = following
         run.events += 1
         while next_end(state) <= following:
-            end_flow(state)
+            if run.dcqcn and finish_ps(state, state.flowing[0]) > following:
+                dcqcn.look(state, state.flowing[0])
+            else:
+                end_flow(state)
