@@ -9,7 +9,7 @@ is computed but the increases of its timer.
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.random import mix, power
 from ailb_gen.sim.fabric import PS_PER_S
-from ailb_gen.sim.fluid.flows import SAME, hasten, set_rate, settle_queue, touch
+from ailb_gen.sim.fluid.flows import SAME, hasten, reach, set_rate, settle_queue, touch
 from ailb_gen.sim.fluid.state import FOREVER, NONE, FluidState
 
 # Far enough away that a queue never gets there.
@@ -33,6 +33,7 @@ def _increase(state: FluidState, slot: int) -> None:
 @compiled
 def begin(state: FluidState, slot: int) -> None:
     """Start a flow at the rate that its queue pair has; a new one at that of its link."""
+    state.echo[slot, :] = 0.0
     pair, limit, now = state.tasks[state.flows[slot].task].pair, state.limits[slot], state.run[0].now
     if pair != NONE and state.pairs[pair].line > 0:
         state.limits[slot] = state.pairs[pair]
@@ -79,7 +80,7 @@ def _marked_share(state: FluidState, slot: int, ago: int) -> float:
         entry = state.entries[number]
         link = state.links[entry.link]
         past = run.now - ago - link.queue_at
-        queue = link.queue + (link.load - link.capacity) * past / PS_PER_S
+        queue = link.queue + (link.inflow - link.capacity) * past / PS_PER_S
         if link.ecn_min < 0 or queue <= link.ecn_min:
             continue
         marked = 1.0
@@ -150,7 +151,7 @@ def marking_ps(state: FluidState, number: int) -> int:
     settle_queue(state, number)
     if link.queue > link.ecn_min:
         return int(run.now)
-    excess = link.load - link.capacity
+    excess = link.inflow - link.capacity
     if excess <= SAME * link.capacity:
         return FOREVER
     exact = (link.ecn_min - link.queue) / excess * PS_PER_S
@@ -160,10 +161,8 @@ def marking_ps(state: FluidState, number: int) -> int:
 @compiled
 def _tick(state: FluidState, slot: int) -> None:
     """Look at the queues, and take back the marks that were set before the time that they need."""
-    run, limit, flow = state.run[0], state.limits[slot], state.flows[slot]
-    first, ticks = slot << run.width, state.echo.shape[1]
-    for number in range(first, first + flow.count):
-        settle_queue(state, state.entries[number].link)
+    run, limit, flow, ticks = state.run[0], state.limits[slot], state.flows[slot], state.echo.shape[1]
+    reach(state, slot)
     # Marked in the middle of the path: half of the way there, and all of the way back.
     back = (flow.latency - run.message) * 3 // 2
     lag = min(back // run.cut_interval, ticks - 1)

@@ -37,7 +37,7 @@ def attach(state: FluidState, slot: int, count: int) -> None:
     for place in range(count):
         entry, step = state.entries[first + place], state.path[place]
         link = state.links[step.link]
-        entry.link, entry.share = step.link, step.share
+        entry.link, entry.share, entry.inflow = step.link, step.share, 0.0
         entry.before, entry.after = NONE, link.head
         if link.head != NONE:
             state.entries[link.head].before = first + place
@@ -53,8 +53,8 @@ def attach(state: FluidState, slot: int, count: int) -> None:
 @compiled
 def detach(state: FluidState, slot: int, sent: float) -> None:
     """Take a flow off its links, over which it has sent `sent` bits."""
-    flow = state.flows[slot]
-    first = slot << state.run[0].width
+    run, flow = state.run[0], state.flows[slot]
+    first = slot << run.width
     for number in range(first, first + flow.count):
         entry = state.entries[number]
         link = state.links[entry.link]
@@ -66,6 +66,9 @@ def detach(state: FluidState, slot: int, sent: float) -> None:
             state.entries[entry.after].before = entry.before
         link.bits += entry.share * sent
         add_load(state, entry.link, -entry.share * flow.rate)
+        if run.dcqcn:
+            settle_queue(state, entry.link)
+            link.inflow = max(link.inflow - entry.inflow, 0.0) if link.head != NONE else 0.0
         touch(state, entry.link)
     if flow.bottleneck != NONE:
         state.links[flow.bottleneck].limited -= 1

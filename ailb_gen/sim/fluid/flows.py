@@ -1,5 +1,6 @@
 """Flows on their links: what they have sent, their rates, and when something happens to them next."""
 
+from ailb_gen.sim.balancers import SPREAD
 from ailb_gen.sim.engine.jit import compiled, entry, inlined
 from ailb_gen.sim.fabric import PS_PER_S
 from ailb_gen.sim.fluid.heaps import rise, sink
@@ -69,19 +70,34 @@ def sample(state: FluidState, link: int) -> None:
 def settle_queue(state: FluidState, link: int) -> None:
     """Bring the queue of a link up to date: it takes what comes above what the link carries."""
     record, now = state.links[link], state.run[0].now
-    grown = (record.load - record.capacity) * (now - record.queue_at) / PS_PER_S
+    grown = (record.inflow - record.capacity) * (now - record.queue_at) / PS_PER_S
     record.queue = max(record.queue + grown, 0.0)
     record.queue_at = now
 
 
 @compiled
+def reach(state: FluidState, slot: int) -> None:
+    """Compute what of a flow reaches each of its links: a full one passes on what all bring in equal parts."""
+    run, flow, passed = state.run[0], state.flows[slot], 1.0
+    first = slot << run.width
+    for number in range(first, first + flow.count):
+        entry = state.entries[number]
+        link = state.links[entry.link]
+        settle_queue(state, entry.link)
+        fresh = entry.share * flow.rate * passed
+        link.inflow = max(link.inflow + fresh - entry.inflow, 0.0)
+        entry.inflow = fresh
+        # Spread flows pass many links side by side, each only a part.
+        if run.rule != SPREAD and link.inflow > link.capacity:
+            passed *= link.capacity / link.inflow
+
+
+@compiled
 def add_load(state: FluidState, link: int, change: float) -> None:
     """Change the load of a link."""
-    run, record = state.run[0], state.links[link]
-    if run.interval:
+    record = state.links[link]
+    if state.run[0].interval:
         sample(state, link)
-    if run.dcqcn:
-        settle_queue(state, link)
     record.load = max(record.load + change, 0.0) if record.head != NONE else 0.0
 
 
@@ -124,6 +140,8 @@ def set_rate(state: FluidState, slot: int, rate: float) -> None:
     for number in range(first, first + flow.count):
         entry = state.entries[number]
         add_load(state, entry.link, entry.share * change)
+    if run.dcqcn:
+        reach(state, slot)
     hasten(state, slot, finish_ps(state, slot))
 
 

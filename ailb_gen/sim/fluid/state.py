@@ -30,6 +30,7 @@ LINK = np.dtype(
         ("head", "i4"),  # its first entry
         ("limited", "i4"),  # flows whose bottleneck it is
         # Under DCQCN.
+        ("inflow", "f8"),  # bit/s that reach it: less than `load` behind a full link
         ("queue", "f8"),  # bits at the time `queue_at`
         ("queue_at", "i8"),
         ("ecn_min", "f8"),  # bits; negative: nothing is marked
@@ -82,7 +83,7 @@ LIMIT = np.dtype(
     align=True,
 )
 # A flow on a link. The entries of a link are a list, chained by `after` and `before`.
-ENTRY = np.dtype([("link", "i4"), ("after", "i4"), ("before", "i4"), ("share", "f8")], align=True)
+ENTRY = np.dtype([("link", "i4"), ("after", "i4"), ("before", "i4"), ("share", "f8"), ("inflow", "f8")], align=True)
 TASK = np.dtype(
     [
         ("source", "i4"),
