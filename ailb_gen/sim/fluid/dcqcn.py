@@ -81,7 +81,8 @@ def _marked_share(state: FluidState, slot: int, ago: int) -> float:
         link = state.links[entry.link]
         past = run.now - ago - link.queue_at
         queue = link.queue + (link.inflow - link.capacity) * past / PS_PER_S
-        if link.ecn_min < 0 or queue <= link.ecn_min:
+        # It is not known since when an empty queue is empty.
+        if link.ecn_min < 0 or queue <= link.ecn_min or link.queue <= 0:
             continue
         marked = 1.0
         if queue < link.ecn_max:

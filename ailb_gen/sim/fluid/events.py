@@ -210,6 +210,33 @@ def reroute(state: FluidState, old_hops: Int32, new_hops: Int32) -> int:
     return DONE
 
 
+@compiled
+def start_due(state: FluidState, next_hops: Int32) -> int:
+    """Start and end tasks that are due; return DONE, or MORE_SLOTS or MORE_WIDTH while some still are."""
+    run = state.run[0]
+    while True:
+        code = start_ready(state, next_hops)
+        if code != DONE or run.timers == 0 or state.timers[0].key > run.now:
+            return code
+        task = pop_timer(state)
+        if state.tasks[task].began >= 0:
+            end_task(state, task)
+        else:
+            state.ready[run.ready] = task
+            run.ready += 1
+
+
+@compiled
+def handle_flows(state: FluidState) -> None:
+    """End the flows that have sent all now, and look at the rates that are due."""
+    run = state.run[0]
+    while next_end(state) <= run.now:
+        if run.dcqcn and finish_ps(state, state.flowing[0]) > run.now:
+            dcqcn.look(state, state.flowing[0])
+        else:
+            end_flow(state)
+
+
 @entry
 def advance(state: FluidState, next_hops: Int32, limit: int, work: int) -> int:
     """Run all events before `limit` (ps), or until about `work` rates were computed; return why it stopped."""
@@ -218,18 +245,9 @@ def advance(state: FluidState, next_hops: Int32, limit: int, work: int) -> int:
         return DONE
     pause = run.solved + run.events + work
     while True:
-        while True:
-            code = start_ready(state, next_hops)
-            if code != DONE:
-                return code
-            if run.timers == 0 or state.timers[0].key > run.now:
-                break
-            task = pop_timer(state)
-            if state.tasks[task].began >= 0:
-                end_task(state, task)
-            else:
-                state.ready[run.ready] = task
-                run.ready += 1
+        code = start_due(state, next_hops)
+        if code != DONE:
+            return code
         if run.dcqcn:
             dcqcn.pace(state)
         else:
@@ -243,8 +261,4 @@ def advance(state: FluidState, next_hops: Int32, limit: int, work: int) -> int:
             return PAUSED
         run.now = following
         run.events += 1
-        while next_end(state) <= following:
-            if run.dcqcn and finish_ps(state, state.flowing[0]) > following:
-                dcqcn.look(state, state.flowing[0])
-            else:
-                end_flow(state)
+        handle_flows(state)

@@ -266,9 +266,9 @@ def limited(
     for name in ("additive", "hyper", "minimum"):
         run[name] = getattr(given, f"{name}_bps")
     run["fast_recovery"] = given.fast_recovery_stages
-    assert switches.ecn_min_bytes is not None and switches.ecn_max_bytes is not None
-    state.links["ecn_min"] = 8 * switches.ecn_min_bytes
-    state.links["ecn_max"] = 8 * switches.ecn_max_bytes
+    state.links["ecn_min"], state.links["ecn_max"] = (
+        np.multiply(levels, 8.0) for levels in (switches.ecn_min_bytes, switches.ecn_max_bytes)
+    )
     state.links["ecn_probability"] = switches.ecn_probability
     state.tasks["pair"], shared = shared_queue_pairs(workload)
     packet = (int(run["payload"]) + int(run["header"])) * 8 * (PS_PER_S / fabric.rate_bps.min())

@@ -27,11 +27,16 @@ from ailb_gen.sim.scenario.load import Variant
 from ailb_gen.sim.scenario.models import Clos, FabricPart, FailurePart, Files, Scenario
 from ailb_gen.sim.scenario.placement import read_placement
 from ailb_gen.sim.scenario.recipe import TrafficRecipe
-from ailb_gen.sim.settings import BalancerSettings, BufferSettings, SimulationSettings
+from ailb_gen.sim.settings import BalancerSettings, BufferSettings, CongestionName, SimulationSettings
 
 # The balancer for which colors decide.
 RLB = "rlb"
 NO_CLASSES = "level flow: all flows share links equally; 'priority' has no effect"
+# Of congestion controls that rates of flows follow; flows of the others have their fair rates at once.
+FOLLOWED: tuple[CongestionName, ...] = ("none", "dcqcn")
+NOT_FOLLOWED = (
+    "level flow: flows have fair rates at once; 'congestion: {}' has no effect, and collisions cost too little"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +146,8 @@ def points_of(variants: Sequence[Variant], folder: Path) -> tuple[list[Point], l
         settings = settings_of(scenario, base.fabric, base.settings)
         if scenario.level == "flow" and any(part.chosen.priority for part in scenario.traffic):
             fabrics.warnings[NO_CLASSES] = None
+        if scenario.level == "flow" and settings.congestion.name not in FOLLOWED:
+            fabrics.warnings[NOT_FOLLOWED.format(settings.congestion.name)] = None
         recipe = TrafficRecipe(scenario.traffic, folder, read_placement(scenario.placement, folder, base.fabric))
         found += [
             Point(
