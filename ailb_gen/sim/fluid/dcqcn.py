@@ -234,6 +234,16 @@ def share_host_link(state: FluidState, number: int) -> None:
 
 
 @compiled
+def _reach_behind(state: FluidState, number: int) -> None:
+    """Compute what reaches the links behind one that got full: flows that came before counted in whole."""
+    run, link = state.run[0], state.links[number]
+    found = link.head if link.source >= run.hosts and link.inflow > link.capacity * (1.0 + SAME) else NONE
+    while found != NONE:
+        reach(state, found >> run.width)
+        found = state.entries[found].after
+
+
+@compiled
 def _wake(state: FluidState, number: int) -> None:
     """Let the flows of a link look at their queues from when it marks."""
     run = state.run[0]
@@ -265,6 +275,8 @@ def pace(state: FluidState) -> None:
         if state.links[state.touched[place]].source < run.hosts:
             share_host_link(state, state.touched[place])
         place += 1
+    for place in range(run.touched):
+        _reach_behind(state, state.touched[place])
     for place in range(run.touched):
         if state.links[state.touched[place]].source >= run.hosts:
             _wake(state, state.touched[place])
