@@ -19,7 +19,9 @@ BASE = 250 << 20
 # a link with its queues, of a packet under way; of these there are up to three times as many while their array grows.
 TASK, FLOW, LINK, PACKET = 192, 320, 1024, 3 * 64
 # The same of a simulation of flows, and of a flow on a link. While arrays grow there are two of them.
-FLUID_LINK, FLUID_FLOW, ENTRY = 400, 300, 48
+FLUID_LINK, FLUID_FLOW, ENTRY = 480, 300, 64
+# What DCQCN knows of a flow, with marks under way.
+FLUID_LIMIT = 400
 # Packets of a connection without a window that is not raw: a few round trips at full rate.
 UNBOUNDED = 4096
 
@@ -53,7 +55,8 @@ def _bytes(
     found += 4 * sum(state.next_hops.size for state in fabric.forwarding) + 4 * len(fabric.set_links)
     found += 8 * settings.measurement.load_samples * fabric.link_count
     if level == "flow":
-        return found + FLUID_LINK * fabric.link_count + (FLUID_FLOW + ENTRY * _entries(fabric, settings)) * running
+        flow = FLUID_FLOW + ENTRY * _entries(fabric, settings) + FLUID_LIMIT * (settings.congestion.name == "dcqcn")
+        return found + FLUID_LINK * fabric.link_count + flow * running
     return found + FLOW * running + LINK * fabric.link_count + PACKET * packets
 
 

@@ -27,12 +27,17 @@ from ailb_gen.sim.scenario.load import Variant
 from ailb_gen.sim.scenario.models import Clos, FabricPart, FailurePart, Files, Scenario
 from ailb_gen.sim.scenario.placement import read_placement
 from ailb_gen.sim.scenario.recipe import TrafficRecipe
-from ailb_gen.sim.settings import BalancerSettings, BufferSettings, SimulationSettings
+from ailb_gen.sim.settings import BalancerSettings, BufferSettings, CongestionName, SimulationSettings
 
 # The balancer for which colors decide.
 RLB = "rlb"
 NO_CLASSES = "level flow: all flows share links equally; 'priority' has no effect"
 NO_DELAY = "level flow: 'delay' and 'loss' of failures have no effect; 'rate' has"
+# Of congestion controls that rates of flows follow; flows of the others have their fair rates at once.
+FOLLOWED: tuple[CongestionName, ...] = ("none", "dcqcn")
+NOT_FOLLOWED = (
+    "level flow: flows have fair rates at once; 'congestion: {}' has no effect, and collisions cost too little"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +168,8 @@ def points_of(variants: Sequence[Variant], folder: Path) -> tuple[list[Point], l
             fabrics.warnings[NO_CLASSES] = None
         if scenario.level == "flow" and any(one.delay or one.loss for one in scenario.failures):
             fabrics.warnings[NO_DELAY] = None
+        if scenario.level == "flow" and settings.congestion.name not in FOLLOWED:
+            fabrics.warnings[NOT_FOLLOWED.format(settings.congestion.name)] = None
         recipe = TrafficRecipe(scenario.traffic, folder, read_placement(scenario.placement, folder, base.fabric))
         found += [
             Point(
