@@ -98,6 +98,7 @@ DLB_FLOWLET = (
     Parameter("quality_delta", 0, "an active flow may move to a band better by at least this; 0: never", 0, 7),
     Parameter("probability", 3 / 256, "probability of that per packet: prob-threshold / 256", 0, 1),
 )
+DYNAMIC = Parameter("dynamic", 1, "0: a hash instead of DLB among several next hops", 0, 1)
 _JUNOS = "Junos documentation of `forwarding-options enhanced-hash-key ecmp-dlb`"
 _ROWS = (
     Balancer("ecmp", "hash of the flow", "RFC 2992", HASHED, (POLARIZED, BY_START)),
@@ -160,7 +161,14 @@ _ROWS = (
             Parameter("samples", 2, "random paths sampled", 1, 16),
         ),
     ),
-    Balancer("dlb", "quality bands of load and queue, per flowlet", _JUNOS, LEAST_LOADED, DLB_BANDS + DLB_FLOWLET),
+    Balancer(
+        "dlb",
+        "quality bands of load and queue, per flowlet",
+        _JUNOS,
+        LEAST_LOADED,
+        (*DLB_BANDS, *DLB_FLOWLET, DYNAMIC),
+        hashed_without="dynamic",
+    ),
     Balancer("dlb-per-packet", "quality bands of load and queue, per packet", _JUNOS, SPREAD, DLB_BANDS),
     Balancer(
         "dlb-assigned-flow",
@@ -177,10 +185,12 @@ _ROWS = (
         (
             *DLB_BANDS,
             *DLB_FLOWLET,
+            DYNAMIC,
             # Neither is published.
             Parameter("flood_us", 100, "interval at which spines flood the quality of their links", 0.001),
             Parameter("flood_delay_us", 10, "delay until leaves know it"),
         ),
+        hashed_without="dynamic",
     ),
     Balancer(
         "rlb",
@@ -190,7 +200,7 @@ _ROWS = (
         (
             *DLB_BANDS,
             *DLB_FLOWLET,
-            Parameter("dynamic", 1, "0: a hash instead of DLB among several next hops", 0, 1),
+            DYNAMIC,
         ),
         hashed_without="dynamic",
     ),

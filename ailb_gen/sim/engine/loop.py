@@ -38,8 +38,10 @@ def _forward(state: EngineState, node: int, packet: int, now: int) -> None:
 
 @compiled
 def _stop(state: EngineState, link: int, classes: int, now: int) -> None:
-    """Let exactly these classes of a link (bits) be stopped."""
+    """Let exactly these classes of a link (bits) be stopped, if its sender obeys."""
     record = state.links[link]
+    if record.deaf:
+        return
     before = record.paused
     record.paused = classes
     if classes and not before:
@@ -70,6 +72,7 @@ def _is_lost(state: EngineState, link: int, packet: int, now: int) -> bool:
     sent = record.delay + state.packets[packet].bytes * record.byte_ps
     return bool(
         record.down
+        or (state.packets[packet].bytes > record.most_bytes and state.packets[packet].kind == r.DATA)
         or now - sent < record.restored
         # A port repeats its pause frames for as long as they hold.
         or (record.loss > 0.0 and state.packets[packet].kind not in (r.PAUSE, r.RESUME) and happens(state, record.loss))

@@ -49,6 +49,7 @@ def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSett
     measured = settings.measurement
     tasks, limiters = _tasks(workload, settings)
     hooks, parameters = HOOKS[settings.balancer.name], _parameters(settings)
+    most = {name: max(values) for name, values in parameters.items()}
     firsts, hosts = fabric.set_first, fabric.first_destination
     changes = np.array([(one.at_ps, one.link, one.up) for one in fabric.changes], np.int64).reshape(-1, 3)
     queue = dict.fromkeys(("head", "tail", "ring_head", "ring_tail"), NONE)
@@ -59,7 +60,9 @@ def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSett
         timers=records(max(FIRST_TIMERS, len(fabric.changes) + len(fabric.forwarding) + 1), r.TIMER),
         links=_links(fabric, settings),
         waiting=np.zeros(links, np.int32),
-        queues=records(links * classes, r.QUEUE, **queue),
+        queues=records(
+            links * classes, r.QUEUE, **queue, headroom_limit=np.repeat(_headroom(fabric, settings), classes)
+        ),
         packets=_packets(FIRST_PACKETS, 0),
         flows=_flows(FIRST_FLOWS, 0),
         tasks=tasks,
@@ -73,16 +76,16 @@ def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSett
         set_links=np.array(fabric.set_links, np.int32),
         destinations=_destinations(fabric),
         hosts=records(len(hosts) - 1, r.HOST_ENTRY, links=fabric.host_set, first=hosts[:-1], count=np.diff(hosts)),
-        nodes=records(len(seeds), r.NODE, seed=seeds, leaf=fabric.leaf_numbers()),
+        nodes=_nodes(fabric, settings, seeds),
         arrived=np.zeros((FIRST_FLOWS, words), np.int64),
         acknowledged=np.zeros((FIRST_FLOWS, words), np.int64),
         random=random,
         histogram=np.zeros((links, r.BUCKETS), np.int64),
         buckets=np.array([int(number).bit_length() for number in range(1 << 16)], np.int32),
         load=np.zeros((measured.load_samples if measured.load_interval_ps else 0, links), np.int64),
-        parameters=records(1, r.PARAMETERS, **parameters),
-        metrics=np.zeros(hooks.tables(fabric, parameters), np.int64),
-        steered=records(FIRST_FLOWS if hooks.keeps(parameters) else 1, r.STEERED),
+        parameters=records(1 + len(settings.balancer.exceptions), r.PARAMETERS, **parameters),
+        metrics=np.zeros(hooks.tables(fabric, most), np.int64),
+        steered=records(FIRST_FLOWS if hooks.keeps(most) else 1, r.STEERED),
     )
 
 
@@ -103,7 +106,6 @@ def _config(
     hooks = HOOKS[settings.balancer.name]
     parts = (
         settings.packets,
-        settings.switches,
         settings.transport,
         settings.congestion,
         settings.nics,
@@ -117,6 +119,11 @@ def _config(
         "horizon": 1 << (63 - bits),
         "leaves": 1 << bits,
         "timer_leaf": fabric.link_count,
+        "shared_buffer_bytes": NONE
+        if switches.shared_buffer_bytes is None
+        else int(np.max(switches.shared_buffer_bytes)),
+        "pfc": bool(np.any(switches.pfc)),
+        "resume_offset_bytes": switches.resume_offset_bytes,
         "hosts": fabric.host_count,
         "prefixes": fabric.forwarding[0].next_hops.shape[1],
         "classes": classes,
@@ -146,6 +153,7 @@ def _links(fabric: FabricArrays, settings: SimulationSettings) -> Records:
         r.LINK,
         arrival=NEVER,
         wake=NEVER,
+        most_bytes=NEVER,
         delay=fabric.delay_ps,
         byte_ps=byte_ps(fabric),
         source=fabric.link_source,
@@ -163,7 +171,41 @@ def _links(fabric: FabricArrays, settings: SimulationSettings) -> Records:
     if switches.loss_probability is not None:
         result["loss"] = switches.loss_probability
         result["lossy"] = switches.loss_probability > 0
+    result["deaf"] = ~np.asarray(switches.obeys_pauses)
+    if switches.payload_limit_bytes is not None:
+        result["most_bytes"] = switches.payload_limit_bytes + settings.packets.header_bytes
+        result["lossy"] |= switches.payload_limit_bytes < settings.packets.payload_bytes
     return result
+
+
+def _nodes(fabric: FabricArrays, settings: SimulationSettings, seeds: r.Ints) -> Records:
+    result = records(len(seeds), r.NODE, seed=seeds, leaf=fabric.leaf_numbers())
+    switches, own = settings.switches, result[fabric.host_count :]
+    own["shared"] = 0 if switches.shared_buffer_bytes is None else switches.shared_buffer_bytes
+    own["ingress_alpha"], own["egress_alpha"] = switches.ingress_alpha, switches.egress_alpha
+    own["pause"] = NONE if switches.pause_bytes is None else switches.pause_bytes
+    own["headroom_pool"] = NEVER if switches.headroom_pool_bytes is None else switches.headroom_pool_bytes
+    for number, switch in enumerate(settings.balancer.exceptions, 1):
+        own["profile"][switch] = number
+    return result
+
+
+def needed_headroom(fabric: FabricArrays, settings: SimulationSettings) -> r.Ints:
+    """Return the bytes that can still arrive over every link after a pause frame, shape (L,).
+
+    What is sent in a round trip; the packet that caused it, the one that the frame waits for, and the one that is being
+    sent when it comes; and the frame itself.
+    """
+    packets = settings.packets
+    flying = (2 * fabric.delay_ps) // byte_ps(fabric)
+    return flying + 3 * (packets.payload_bytes + packets.header_bytes) + packets.control_bytes
+
+
+def _headroom(fabric: FabricArrays, settings: SimulationSettings) -> r.Ints:
+    """Return the headroom of data that comes over every link, shape (L,); NONE where it is lossy."""
+    given = settings.switches.headroom_bytes
+    room = needed_headroom(fabric, settings) if given is None else given
+    return np.broadcast_to(np.where(settings.switches.pfc, room, NONE), fabric.link_count)
 
 
 def _packets(count: int, first: int) -> Records:
@@ -215,11 +257,12 @@ def _destinations(fabric: FabricArrays) -> Records:
     return result
 
 
-def _parameters(settings: SimulationSettings) -> dict[str, float]:
-    """Return the parameters of the load balancer by their names in the engine."""
-    row = BALANCERS[settings.balancer.name]
-    given = row.values(settings.balancer.parameters)
-    return {one.field: one.value(given[one.name]) for one in row.parameters}
+def _parameters(settings: SimulationSettings) -> dict[str, list[float]]:
+    """Return the parameters of the load balancer by their names in the engine: of most switches, then of others."""
+    balancer = settings.balancer
+    row = BALANCERS[balancer.name]
+    profiles = [row.values(given) for given in (balancer.parameters, *balancer.exceptions.values())]
+    return {one.field: [one.value(given[one.name]) for given in profiles] for one in row.parameters}
 
 
 def grown(state: EngineState, reason: int) -> EngineState:

@@ -123,12 +123,14 @@ class Check:
         for number in range(len(self.state.queues)):
             inside, beyond = self.queues["ingress"][number], self.queues["headroom"][number]
             assert min(inside, beyond) >= 0
-            assert beyond <= self.config["headroom_bytes"]
-            assert inside + beyond == (received[number] if self.config["pfc"] else 0)
+            assert beyond <= max(0, self.queues["headroom_limit"][number])
+            lossless = self.queues["headroom_limit"][number] != r.NONE
+            assert inside + beyond == (received[number] if lossless else 0)
             headroom[self.links["target"][number // self.classes]] += beyond
         for node, counted in enumerate(self.state.nodes["used"].tolist()):
             assert counted == used[node] - headroom[node]
-            assert counted <= max(0, self.config["shared_buffer_bytes"])
+            assert counted <= self.state.nodes["shared"][node]
+            assert self.state.nodes["headroom"][node] == headroom[node] <= self.state.nodes["headroom_pool"][node]
 
     def pauses(self) -> None:
         """A class is stopped if the other end says so, or has said so last in frames that are under way."""

@@ -22,6 +22,7 @@ left.
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 from ailb_gen.sim.engine.balancers.hooks import Hooks
 from ailb_gen.sim.engine.balancers.simple import by_hash
@@ -42,6 +43,12 @@ POSITION_BITS = 10
 
 
 @inlined
+def _of(state: EngineState, node: int) -> Any:  # noqa: ANN401 - a record
+    """Return the parameters of a switch."""
+    return state.parameters[state.nodes[node].profile]
+
+
+@inlined
 def band(value: float, least: float, most: float) -> int:
     """Return the band of a value: 7 up to `least`, 0 above `most`."""
     if value <= least:
@@ -54,7 +61,8 @@ def band(value: float, least: float, most: float) -> int:
 @compiled
 def _sample(state: EngineState, link: int, now: int) -> int:
     """Return the band of a link, and keep it."""
-    record, parameters = state.links[link], state.parameters[0]
+    record = state.links[link]
+    parameters = _of(state, record.source)
     elapsed = now - record.sampled_at
     # Bytes that are not on the wire yet do not count.
     sent = record.bytes - max(0, record.free - now) // record.byte_ps
@@ -78,7 +86,7 @@ def _sample(state: EngineState, link: int, now: int) -> int:
 def quality(state: EngineState, link: int, now: int) -> int:
     """Return the band of a link at its last sample; it may be time for another one."""
     record = state.links[link]
-    if now - record.sampled_at < state.parameters[0].sampling_period_ps:
+    if now - record.sampled_at < _of(state, record.source).sampling_period_ps:
         return int(record.quality)
     return _sample(state, link, now)
 
@@ -168,13 +176,14 @@ def _reassigned(state: EngineState, node: int, first: int, count: int, packet: i
     other = best(state, node, first, count, packet, now)
     gain = _quality(state, state.set_links[first + other], packet, now, flooded)
     gain -= _quality(state, state.set_links[first + position], packet, now, flooded)
-    return other if gain >= state.parameters[0].quality_delta else position
+    return other if gain >= _of(state, node).quality_delta else position
 
 
 @compiled
 def _by_flowset(state: EngineState, node: int, first: int, count: int, packet: int, now: int, inactivity: float) -> int:
     """Return the position that the entry of a packet says, unless nothing came for so long; without one, the best."""
-    entry = (mix(state.packets[packet].key ^ state.nodes[node].seed) * int(state.parameters[0].flowset_entries)) >> 32
+    parameters = _of(state, node)
+    entry = (mix(state.packets[packet].key ^ state.nodes[node].seed) * int(parameters.flowset_entries)) >> 32
     kept = state.metrics[FLOWSETS, first, entry]
     position = int(kept & ((1 << POSITION_BITS) - 1)) - 1
     if position < 0 or position >= count or now - (kept >> POSITION_BITS) >= inactivity:
@@ -182,7 +191,7 @@ def _by_flowset(state: EngineState, node: int, first: int, count: int, packet: i
     elif inactivity != FOREVER:
         # Its load is to be known when others look at it.
         quality(state, state.set_links[first + position], now)
-        if state.parameters[0].quality_delta and happens(state, state.parameters[0].probability):
+        if parameters.quality_delta and happens(state, parameters.probability):
             position = _reassigned(state, node, first, count, packet, position, now)
     state.metrics[FLOWSETS, first, entry] = (now << POSITION_BITS) | (position + 1)
     hop = state.packets[packet].hops & (HOPS - 1)
@@ -197,7 +206,7 @@ def _by_flowset(state: EngineState, node: int, first: int, count: int, packet: i
 @inlined
 def flowlet(state: EngineState, node: int, first: int, count: int, packet: int, now: int) -> int:
     """Return the position that a packet takes; after a pause, and now and then before, the best one."""
-    return _by_flowset(state, node, first, count, packet, now, state.parameters[0].inactivity_ps)
+    return _by_flowset(state, node, first, count, packet, now, _of(state, node).inactivity_ps)
 
 
 @inlined
@@ -207,9 +216,9 @@ def assigned_flow(state: EngineState, node: int, first: int, count: int, packet:
 
 
 @inlined
-def rlb(state: EngineState, node: int, first: int, count: int, packet: int, now: int) -> int:
+def dynamic(state: EngineState, node: int, first: int, count: int, packet: int, now: int) -> int:
     """Return the position that DLB chooses, or a hash where DLB is off."""
-    if state.parameters[0].dynamic:
+    if _of(state, node).dynamic:
         return flowlet(state, node, first, count, packet, now)
     return by_hash(state, node, count, packet)
 
@@ -227,9 +236,9 @@ def tables(fabric: FabricArrays, parameters: Mapping[str, float]) -> tuple[int, 
 
 
 HOOKS = {
-    "dlb": Hooks(choose=flowlet, reads_queues=True, tables=tables),
+    "dlb": Hooks(choose=dynamic, reads_queues=True, tables=tables),
     "dlb-per-packet": Hooks(choose=best, reads_queues=True),
     "dlb-assigned-flow": Hooks(choose=assigned_flow, reads_queues=True, tables=tables),
-    "glb": Hooks(choose=flowlet, begin=begin, expire=flood, reads_queues=True, tables=tables),
-    "rlb": Hooks(choose=rlb, reads_queues=True, tables=tables),
+    "glb": Hooks(choose=dynamic, begin=begin, expire=flood, reads_queues=True, tables=tables),
+    "rlb": Hooks(choose=dynamic, reads_queues=True, tables=tables),
 }
