@@ -233,5 +233,7 @@ _ROWS = (
     ),
 )
 BALANCERS = {row.name: row for row in _ROWS}
+# The names of the parameters of DLB, which switches can have of their own.
+DLB = tuple(one.name for one in BALANCERS["rlb"].parameters)
 # In the engine load balancers are known by the place of their declaration.
 NUMBERS = {name: number for number, name in enumerate(BALANCERS)}

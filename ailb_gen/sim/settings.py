@@ -33,12 +33,13 @@ class BufferSettings:
     Without `shared_buffer_bytes` (S,) queues are infinite and nothing is paused. Otherwise a queue takes a packet while
     it is shorter than `egress_alpha` (S,) times the rest of the shared pool, unless data that came over a link is
     lossless there (`pfc`, (L,)): then an ingress queue longer than `ingress_alpha` (S,) times the rest is paused, and
-    what still arrives goes to the headroom of the link, `headroom_bytes` (L,), by default as much as can arrive, and of
-    the switch, `headroom_pool_bytes` (S,). With `pause_bytes` (S,) the threshold is that fixed number instead; an
-    ingress queue is resumed `resume_offset_bytes` below its threshold. The sender of a link obeys pause frames if
-    `obeys_pauses` (L,) says so. `ecn_*` have shape (L,): marking begins at `ecn_min_bytes` of an egress queue and
-    reaches `ecn_probability` at `ecn_max_bytes`, above which every packet is marked; a link whose minimum is negative
-    marks nothing. Links lose packets whose payload is more than `payload_limit_bytes` (L,), which follows from MTUs.
+    what still arrives goes to the headroom of the link, `headroom_bytes` (L,), as much as can arrive where that is
+    negative or None, and of the switch, `headroom_pool_bytes` (S,). With `pause_bytes` (S,) the threshold is that fixed
+    number instead, unless it is negative; an ingress queue is resumed `resume_offset_bytes` below its threshold. The
+    sender of a link obeys pause frames if `obeys_pauses` (L,) says so. `ecn_*` have shape (L,): marking begins at
+    `ecn_min_bytes` of an egress queue and reaches `ecn_probability` at `ecn_max_bytes`, above which every packet is
+    marked; a link whose minimum is negative marks nothing. Links lose packets whose payload is more than
+    `payload_limit_bytes` (L,), which follows from MTUs.
     """
 
     shared_buffer_bytes: int | Int64 | None = None

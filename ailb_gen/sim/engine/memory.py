@@ -153,7 +153,7 @@ def _links(fabric: FabricArrays, settings: SimulationSettings) -> Records:
         r.LINK,
         arrival=NEVER,
         wake=NEVER,
-        most_bytes=NEVER,
+        most_bytes=NO_LIMIT,
         delay=fabric.delay_ps,
         byte_ps=byte_ps(fabric),
         source=fabric.link_source,
@@ -203,8 +203,8 @@ def needed_headroom(fabric: FabricArrays, settings: SimulationSettings) -> r.Int
 
 def _headroom(fabric: FabricArrays, settings: SimulationSettings) -> r.Ints:
     """Return the headroom of data that comes over every link, shape (L,); NONE where it is lossy."""
-    given = settings.switches.headroom_bytes
-    room = needed_headroom(fabric, settings) if given is None else given
+    given = -1 if settings.switches.headroom_bytes is None else settings.switches.headroom_bytes
+    room = np.minimum(np.where(np.less(given, 0), needed_headroom(fabric, settings), given), NO_LIMIT)
     return np.broadcast_to(np.where(settings.switches.pfc, room, NONE), fabric.link_count)
 
 

@@ -87,12 +87,12 @@ LINK = np.dtype(
         ("drops", "i8"),
         ("lost", "i8"),
         ("marks", "i8"),
-        ("pauses", "i8"),
+        ("pauses", "i4"),
+        ("most_bytes", "i4"),  # of a packet of data that is not too large for the MTU
         ("paused_at", "i8"),
         ("paused_ps", "i8"),
         ("restored", "i8"),  # what was sent before is lost
         ("loss", "f8"),
-        ("most_bytes", "i8"),  # of a packet of data that is not too large for the MTU
         ("context_head", "i4"),  # flows whose context the NIC holds, the last one used first
         ("context_tail", "i4"),
         ("contexts", "i4"),
@@ -112,8 +112,8 @@ QUEUE = np.dtype(
         ("bytes", "i8"),
         ("ingress", "i8"),  # in the shared pool
         ("headroom", "i8"),
-        ("pausing", "i8"),
-        ("headroom_limit", "i8"),  # NONE: the class is lossy for the receiver
+        ("pausing", "i4"),
+        ("headroom_limit", "i4"),  # NONE: the class is lossy for the receiver
         ("ring_head", "i4"),  # flows of a NIC that are ready to send
         ("ring_tail", "i4"),
     ],

@@ -31,6 +31,7 @@ from ailb_gen.sim.settings import BalancerSettings, BufferSettings, SimulationSe
 
 # The balancer for which colors decide.
 RLB = "rlb"
+NO_SWITCHES = "level flow: all switches balance alike, as most do; other settings of single switches have no effect"
 NO_CLASSES = "level flow: all flows share links equally; 'priority' has no effect"
 
 
@@ -141,6 +142,8 @@ def points_of(variants: Sequence[Variant], folder: Path) -> tuple[list[Point], l
         settings = settings_of(scenario, base.fabric, base.settings)
         if scenario.level == "flow" and any(part.chosen.priority for part in scenario.traffic):
             fabrics.warnings[NO_CLASSES] = None
+        if scenario.level == "flow" and settings.balancer.exceptions:
+            fabrics.warnings[NO_SWITCHES] = None
         recipe = TrafficRecipe(scenario.traffic, folder, read_placement(scenario.placement, folder, base.fabric))
         found += [
             Point(
