@@ -174,12 +174,24 @@ def given_alone(ctx: typer.Context, first: str, second: str) -> bool:
 
 def _show(report: SimulationReport, where: Sequence[Target], out: Path | None, as_json: bool) -> None:
     if as_json:
-        body = {"interrupted": report.interrupted, "variants": [dict(one) for one in report.records]}
+        body = {
+            "interrupted": report.interrupted,
+            "variants": [dict(one) for one in report.records],
+            "not_simulated": [one.plain() for one in report.left_out],
+        }
         echo_json(body)
     else:
+        if report.dropping:
+            show(textwrap.fill(report.dropping, prose_width()) + "\n")
         show(report.table(painter(), room() or WIDTH))
         if why := report.tie():
             show(textwrap.fill(why, prose_width()) + "\n")
+        if report.left_out:
+            rows = [
+                textwrap.fill(f"{one}", prose_width(), initial_indent="  ", subsequent_indent="    ")
+                for one in report.left_out
+            ]
+            show("\n".join(["Not simulated:", *rows]) + "\n")
     for line in report.doubts:
         warn(line)
     write_reports(where, {"html": report.html})
