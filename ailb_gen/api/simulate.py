@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ailb_gen.api.broken import files_of, refuse_broken
 from ailb_gen.api.inputs import check_executor, check_path, processes
 from ailb_gen.api.points import Execution, need_engine, simulated
 from ailb_gen.paint import Paint, unpainted
@@ -138,12 +139,14 @@ def simulate(
     *,
     out: Path | None = None,
     charts: bool = False,
+    force: bool = False,
     execution: Execution = DEFAULT,
 ) -> SimulationReport:
     """Simulate a scenario file; `settings` replace its values, such as `seeds=3`.
 
     Results are kept in `out`, from which an interrupted simulation continues. With `charts`, data for charts is kept
-    as well. Raises UsageError, IntentError, OutputError, WorkerError.
+    as well. Files in which validation finds errors that decide how packets fare are only simulated with `force`. Raises
+    BrokenFabricError without, UsageError, IntentError, OutputError, WorkerError.
     """
     check_executor(execution.executor)
     _need(Path(scenario))
@@ -151,7 +154,7 @@ def simulate(
 
     variants = load(Path(scenario), settings)
     folder = Path(scenario).parent
-    return _simulate(variants, folder, out, charts, execution)
+    return _simulate(variants, folder, out, charts, force, execution)
 
 
 def simulate_collective(
@@ -166,6 +169,7 @@ def simulate_collective(
     queue_pairs: int | None = None,
     out: Path | None = None,
     charts: bool = False,
+    force: bool = False,
     execution: Execution = DEFAULT,
 ) -> SimulationReport:
     """Simulate one collective over all NICs of generated files, of a size as nccl-tests counts it, such as `1G`.
@@ -179,7 +183,7 @@ def simulate_collective(
 
     source = short_scenario(Path(fabric), Path(artifacts), collective, size, balancers, failures, queue_pairs)
     found = variants(with_settings(source, settings))
-    return _simulate(found, Path(), out, charts, execution)
+    return _simulate(found, Path(), out, charts, force, execution)
 
 
 def _need(path: Path) -> None:
@@ -192,6 +196,7 @@ def _simulate(
     folder: Path,
     out: Path | None,
     charts: bool,
+    force: bool,
     execution: Execution,
 ) -> SimulationReport:
     need_engine("simulate")
@@ -207,6 +212,8 @@ def _simulate(
     left_out = fabrics.left_out(variant.scenario for variant in variants)
     for line in warnings:
         execution.warn(line)
+    if not force:
+        refuse_broken(files_of(variants, folder), 1, execution.progress)
     options = Options(execution.executor, processes(execution.jobs), tables=out is not None, profiled=charts)
     run = simulated(points, out, options, charts, execution)
     rows = [

@@ -129,6 +129,9 @@ PAGES = Annotated[
     ),
 ]
 
+BROKEN = Annotated[
+    bool, typer.Option("--force", help="Simulate files in which validation finds errors that matter to packets.")
+]
 # Of verbs that compute in processes.
 EXECUTOR = Annotated[
     str,

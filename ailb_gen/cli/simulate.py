@@ -13,7 +13,7 @@ import typer
 from ailb_gen.cli import complete
 from ailb_gen.cli.console import WIDTH, echo_json, notify, prose_width, room, say, warn
 from ailb_gen.cli.live import progress
-from ailb_gen.cli.options import EXECUTOR, FAIL_HELP, JSON, PAGES, PROCESSES, SEEDS, output_option
+from ailb_gen.cli.options import BROKEN, EXECUTOR, FAIL_HELP, JSON, PAGES, PROCESSES, SEEDS, output_option
 from ailb_gen.cli.project import source_of
 from ailb_gen.cli.reports import PAGE_FORMATS, check_place, targets, write_reports
 from ailb_gen.cli.steady import steady, write_now
@@ -109,6 +109,7 @@ def simulate(
     placement: PLACEMENT = None,
     reports: PAGES = None,
     as_json: JSON = False,
+    force: BROKEN = False,
     executor: EXECUTOR = "processes",
     jobs: PROCESSES = None,
 ) -> None:
@@ -116,7 +117,7 @@ def simulate(
 
     Takes a scenario file, or one collective on the files of a fabric.
 
-    Exit codes: 0 done, 2 bad input, 3 the environment failed, 130 interrupted (results so far are written).
+    Exit codes: 0 done, 1 validation finds errors in the files that decide how packets fare, 2 bad input, 3 the environment failed, 130 interrupted (results so far are written).
     """
     from ailb_gen.api.simulate import COMPARED, simulate_collective
     from ailb_gen.api.simulate import simulate as run
@@ -146,7 +147,7 @@ def simulate(
             for name, value in given.items():
                 if value is not None:
                     raise UsageError(f"{name} goes with FABRIC and ARTIFACTS; a scenario file has a key for it")
-            report = run(scenario, words, out=out, charts=bool(where), execution=execution)
+            report = run(scenario, words, out=out, charts=bool(where), force=force, execution=execution)
         elif size is None:
             raise UsageError("--bytes is missing: the size of the collective, such as 1G")
         else:
@@ -161,6 +162,7 @@ def simulate(
                 queue_pairs=queue_pairs,
                 out=out,
                 charts=bool(where),
+                force=force,
                 execution=execution,
             )
         with steady():
