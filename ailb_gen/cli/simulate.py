@@ -117,7 +117,8 @@ def simulate(
 
     Takes a scenario file, or one collective on the files of a fabric.
 
-    Exit codes: 0 done, 1 validation finds errors in the files that decide how packets fare, 2 bad input, 3 the environment failed, 130 interrupted (results so far are written).
+    Exit codes: 0 done, 1 validation finds errors in the files that decide how packets fare, 2 bad input, 3 the
+    environment failed, 130 interrupted (results so far are written).
     """
     from ailb_gen.api.simulate import COMPARED, simulate_collective
     from ailb_gen.api.simulate import simulate as run

@@ -43,8 +43,8 @@ def study(
 
     Shows published numbers next to ours, and whether its claims hold.
 
-    Exit codes: 0 done, whether claims hold or not, 1 validation finds errors in the files of a what-if study, 2 bad input, 3 the environment failed, 130 interrupted (finished
-    points are kept).
+    Exit codes: 0 done, whether claims hold or not, 1 validation finds errors in the files of a what-if study, 2 bad
+    input, 3 the environment failed, 130 interrupted (finished points are kept).
     """
     from ailb_gen.api.study import run_study
     from ailb_gen.study.catalog import STUDIES
