@@ -122,16 +122,27 @@ def _judge(above: Node, levels: tuple[_Level, ...], group: Group | None, path: t
 
 def _found(node: Node, path: tuple[str, ...], group: Group | None) -> Iterator[Found]:
     """Yield the statements below a node: as a group has it, or as validation knows what no group has."""
-    for words in node.paths():
-        whole = (*path, *words[1:])
+    for whole, line in _ends(node, path):
         text = " ".join(whole)
         if group is not None:
-            kind = " ".join(whole[: fate_of(whole)[1]])
-            yield Found(f"{group.reason} {kind.split()[-1]}", text, group, node.line)
+            yield Found(f"{group.reason} {' '.join(whole[fate_of(whole)[1] - 1 :])}", text, group, line)
             continue
         known, count = standing(whole)
         if known is not Standing.HARMLESS:
-            yield Found(" ".join(whole[:count]), text, NO_TABLE, node.line)
+            yield Found(" ".join([*map(_alike, whole[: count - 1]), *whole[count - 1 :]]), text, NO_TABLE, line)
+
+
+def _ends(node: Node, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], int]]:
+    """Yield the words of every statement below a node, from the top, with its line."""
+    if not node.children:
+        yield path, node.line
+    for child in node:
+        yield from _ends(child, (*path, child.word))
+
+
+def _alike(word: str) -> str:
+    """Return what words stand for that are alike, such as those of ports."""
+    return "#" if any(letter.isdigit() for letter in word) else word
 
 
 def left_out(network: Network, found: Mapping[str, Iterable[Found]]) -> list[LeftOut]:
