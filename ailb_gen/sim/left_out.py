@@ -13,6 +13,7 @@ from ailb_gen.junos.tree import Node
 from ailb_gen.layout import ENVIRONMENT as VARIABLES_FILE
 from ailb_gen.layout import QOS
 from ailb_gen.network.fabric import Network
+from ailb_gen.network.model import Switch
 from ailb_gen.network.statements import consequence
 from ailb_gen.network.supported_statements import ANYWHERE, KINDS, Standing, standing
 from ailb_gen.sim.nics import ServerNic, server_nics
@@ -149,7 +150,7 @@ def left_out(network: Network, found: Mapping[str, Iterable[Found]]) -> list[Lef
     """Return what is not simulated of a network: of its switches, as `of_switch` found it, and of its servers."""
     rows: dict[str, list[tuple[Found, Place]]] = {}
     for name, statements in found.items():
-        for one in statements:
+        for one in (*statements, *_unread(network.switches[name])):
             rows.setdefault(one.kind, []).append((one, Place(network.switches[name].file, one.line)))
     listed = [
         LeftOut(
@@ -161,6 +162,16 @@ def left_out(network: Network, found: Mapping[str, Iterable[Found]]) -> list[Lef
         for same in rows.values()
     ]
     return [*listed, *_of_servers(network)]
+
+
+def _unread(switch: Switch) -> Iterator[Found]:
+    """Yield the statements below simulated ones that validation does not read."""
+    for entry in switch.unmodeled:
+        words = entry.statement.split()
+        group = fate_of(words)[0]
+        if group is not None and group.fate is Fate.SIMULATED:
+            kind = " ".join([*map(_alike, words[:-1]), *entry.whole.split()[len(words) - 1 :]])
+            yield Found(kind, entry.whole, NO_TABLE, entry.line)
 
 
 def _of_servers(network: Network) -> Iterator[LeftOut]:

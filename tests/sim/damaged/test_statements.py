@@ -93,14 +93,30 @@ ROWS = (
     Damaged("mtu-of-irb", LEAF, "mtu 9170", "mtu 1500", "some", "lost"),
     Damaged("mtu-of-nics", NETPLAN, "mtu: 9000", "mtu: 1500", "refused", "write 'packets: {payload: 1024}'"),
     Damaged("mtu-just-too-small", LEAF, "mtu 9216", f"mtu {14 + 80 + 4095}", "some", "lost"),
-    Damaged("uplink-disabled", LEAF, "        mtu 9216;", "        disable;\n        mtu 9216;", "more", "time", PERMUTATION),
+    Damaged(
+        "uplink-disabled", LEAF, "        mtu 9216;", "        disable;\n        mtu 9216;", "more", "time", PERMUTATION
+    ),
     Damaged("uplink-disabled-at-spine", SPINE, "        mtu 9216;", "disable; mtu 9216;", "more", "time", PERMUTATION),
     Damaged("server-port-disabled", LEAF, "to.server-001:gpu0_eth;", "to; disable;", "some", "unreachable"),
-    Damaged("speed-of-uplink", LEAF, "        mtu 9216;", "        speed 100g;\n mtu 9216;", "more", "time", PERMUTATION),
-    Damaged("group-inactive", LEAF, "group fabric-green {", "inactive: group fabric-green {", "more", "time", PERMUTATION),
+    Damaged(
+        "speed-of-uplink", LEAF, "        mtu 9216;", "        speed 100g;\n mtu 9216;", "more", "time", PERMUTATION
+    ),
+    Damaged(
+        "group-inactive", LEAF, "group fabric-green {", "inactive: group fabric-green {", "more", "time", PERMUTATION
+    ),
     Damaged("prefix-not-advertised", LEAF, r"route fc00\S+ \{", "inactive: \\g<0>", "some", "unreachable"),
-    Damaged("prefix-of-other-color", LEAF, r"(route \S+ \{\s+)color green", r"\1color blue", "more", "uneven", PERMUTATION),
-    Damaged("as-list", LEAF, r"as-list spines-green members \d+", "as-list spines-green members 1", "more", "time", PERMUTATION),
+    Damaged(
+        "prefix-of-other-color", LEAF, r"(route \S+ \{\s+)color green", r"\1color blue", "more", "uneven", PERMUTATION
+    ),
+    Damaged(
+        "as-list",
+        LEAF,
+        r"as-list spines-green members \d+",
+        "as-list spines-green members 1",
+        "more",
+        "time",
+        PERMUTATION,
+    ),
     Damaged("fewer-addresses", LEAF, r"                address fc00\S+;\n", "", "warned", "queue pair 1"),
     Damaged("no-advertisement", LEAF, r"            prefix fc00\S+;\n", "", "warned", "no router announces"),
     Damaged("dlb-off", LEAF, r"forwarding-options \{.*?\n\}\n", "", "more", "uneven", DLB),
@@ -108,20 +124,52 @@ ROWS = (
     Damaged("dlb-per-packet", LEAF, r"flowlet \{.*?\n            \}\n", "per-packet;\n", "more", "reordered", DLB),
     Damaged("dlb-short-flowlets", LEAF, r"inactivity-interval \d+", "inactivity-interval 0", "more", "reordered", DLB),
     Damaged("one-path", LEAF, "        export PFE-LB;\n", "", "more", "uneven", ECMP),
-    Damaged("glb-of-one-leaf", LEAF, "        log-updown;", "global-load-balancing load-balancer-only;", "refused", "GLB"),
+    Damaged(
+        "glb-of-one-leaf", LEAF, "        log-updown;", "global-load-balancing load-balancer-only;", "refused", "GLB"
+    ),
     Damaged("watchdog", LEAF, "pfc-watchdog;", "pfc-watchdog { detection 5; }", "listed", "detection 5"),
     Damaged("shaping", LEAF, "        s1 {", "        s1 { shaping-rate 100g;", "listed", "s1 shaping-rate 100g"),
-    Damaged("weight", LEAF, "        s1 {", "        s1 { transmit-rate percent 50;", "listed", "s1 transmit-rate percent 50"),
-    Damaged("port-shaping", LEAF, "        et-\\* {", "et-* { shaping-rate 50g;", "listed", "interfaces et-* shaping-rate 50g"),
-    Damaged("dedicated-buffer", LEAF, "(dedicated-buffer .*?)percent 15", r"\1percent 1", "listed", "ingress percent 1 ("),
+    Damaged(
+        "weight",
+        LEAF,
+        "        s1 {",
+        "        s1 { transmit-rate percent 50;",
+        "listed",
+        "s1 transmit-rate percent 50",
+    ),
+    Damaged(
+        "port-shaping",
+        LEAF,
+        "        et-\\* {",
+        "et-* { shaping-rate 50g;",
+        "listed",
+        "interfaces et-* shaping-rate 50g",
+    ),
+    Damaged(
+        "dedicated-buffer", LEAF, "(dedicated-buffer .*?)percent 15", r"\1percent 1", "listed", "ingress percent 1 ("
+    ),
     Damaged("filter", LEAF, "family inet6 {", "family inet6 { filter { input DROP; }", "listed", "filter input DROP"),
-    Damaged("hash", LEAF, "enhanced-hash-key {", "enhanced-hash-key { inet6 { no-ipv6-flow-label; }", "listed", "no-ipv6-flow"),
+    Damaged(
+        "hash",
+        LEAF,
+        "enhanced-hash-key {",
+        "enhanced-hash-key { inet6 { no-ipv6-flow-label; }",
+        "listed",
+        "no-ipv6-flow",
+    ),
     Damaged("hold-time", LEAF, "mtu 9216;", "mtu 9216; hold-time down 2000;", "listed", "hold-time down 2000", FAILING),
-    Damaged("storm-control", LEAF, "family ethernet-switching {", "family ethernet-switching { storm-control x;", "listed", "storm-control x"),
+    Damaged(
+        "storm-control",
+        LEAF,
+        "family ethernet-switching {",
+        "family ethernet-switching { storm-control x;",
+        "listed",
+        "storm-control x",
+    ),
+    Damaged("bgp-hold-time", LEAF, "log-updown;", "log-updown; hold-time 10;", "listed", "protocols bgp hold-time 10"),
     Damaged("queue-pairs", NCCL, "CONNECTION=2", "CONNECTION=8", "listed", "NCCL_IB_QPS_PER_CONNECTION=8"),
     Damaged("algorithm", NCCL, r"\Z", "NCCL_ALGO=Tree\n", "listed", "NCCL_ALGO=Tree"),
-)  # fmt: skip
-TREES: dict[str, Path] = {}
+)
 
 
 @pytest.fixture(scope="module")
@@ -139,6 +187,7 @@ def tree(root: Path) -> Tree:
     return read_tree(root)
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("row", ROWS, ids=[row.name for row in ROWS])
 def test_one_statement_decides(row: Damaged, base: Path, tmp_path: Path) -> None:
     copy_with(base, edited(tree(base), row.file, row.pattern, row.new), tmp_path / "out")
