@@ -129,8 +129,8 @@ PAGES = Annotated[
     ),
 ]
 
-BROKEN = Annotated[
-    bool, typer.Option("--force", help="Simulate files in which validation finds errors that matter to packets.")
+FORCE = Annotated[
+    bool, typer.Option("--force", help="Overwrite a file, or simulate files in which validation finds errors.")
 ]
 # Of verbs that compute in processes.
 EXECUTOR = Annotated[

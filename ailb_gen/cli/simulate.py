@@ -13,7 +13,7 @@ import typer
 from ailb_gen.cli import complete
 from ailb_gen.cli.console import WIDTH, echo_json, notify, prose_width, room, say, warn
 from ailb_gen.cli.live import progress
-from ailb_gen.cli.options import BROKEN, EXECUTOR, FAIL_HELP, JSON, PAGES, PROCESSES, SEEDS, output_option
+from ailb_gen.cli.options import EXECUTOR, FAIL_HELP, FORCE, JSON, PAGES, PROCESSES, SEEDS, output_option
 from ailb_gen.cli.project import source_of
 from ailb_gen.cli.reports import PAGE_FORMATS, check_place, targets, write_reports
 from ailb_gen.cli.steady import steady, write_now
@@ -109,7 +109,7 @@ def simulate(
     placement: PLACEMENT = None,
     reports: PAGES = None,
     as_json: JSON = False,
-    force: BROKEN = False,
+    force: FORCE = False,
     executor: EXECUTOR = "processes",
     jobs: PROCESSES = None,
 ) -> None:

@@ -9,7 +9,7 @@ import typer
 
 from ailb_gen.cli import complete
 from ailb_gen.cli.console import WIDTH, echo_json, room, say
-from ailb_gen.cli.options import BROKEN, EXECUTOR, JSON, LIST, PAGES, PROCESSES, SEEDS, output_option
+from ailb_gen.cli.options import EXECUTOR, FORCE, JSON, LIST, PAGES, PROCESSES, SEEDS, output_option
 from ailb_gen.cli.reports import PAGE_FORMATS, check_place, targets, write_reports
 from ailb_gen.cli.simulate import stoppable
 from ailb_gen.cli.steady import steady
@@ -35,7 +35,7 @@ def study(
     list_all: LIST = False,
     reports: PAGES = None,
     as_json: JSON = False,
-    force: BROKEN = False,
+    force: FORCE = False,
     executor: EXECUTOR = "processes",
     jobs: PROCESSES = None,
 ) -> None:

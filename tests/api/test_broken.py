@@ -21,7 +21,11 @@ pytestmark = needs_compiler
 WHAT_IF = """\
 fabric: fabric.yaml
 artifacts: out
-job: {data: 6, tensor: 2, model: {parameters: 1B, layers: 8, hidden: 512, sequence: 512}, gpu: {flops: 989T, utilization: 50%, memory: 80GB}}
+job:
+  data: 6
+  tensor: 2
+  model: {parameters: 1B, layers: 8, hidden: 512, sequence: 512}
+  gpu: {flops: 989T, utilization: 50%, memory: 80GB}
 balancers: [rlb]
 level: flow
 """
