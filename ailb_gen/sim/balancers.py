@@ -106,6 +106,7 @@ FLOODS = (
     Parameter("flood_us", 100, "interval at which spines flood the quality of their links", 0.001),
     Parameter("flood_delay_us", 10, "delay until leaves know it"),
 )
+DYNAMIC = Parameter("dynamic", 1, "0: a hash instead of DLB among several next hops", 0, 1)
 _JUNOS = "Junos documentation of `forwarding-options enhanced-hash-key ecmp-dlb`"
 _ROWS = (
     Balancer("ecmp", "hash of the flow", "RFC 2992", HASHED, (POLARIZED, BY_START)),
@@ -175,7 +176,14 @@ _ROWS = (
             Parameter("samples", 2, "random paths sampled", 1, 16),
         ),
     ),
-    Balancer("dlb", "quality bands of load and queue, per flowlet", _JUNOS, LEAST_LOADED, DLB_BANDS + DLB_FLOWLET),
+    Balancer(
+        "dlb",
+        "quality bands of load and queue, per flowlet",
+        _JUNOS,
+        LEAST_LOADED,
+        (*DLB_BANDS, *DLB_FLOWLET, DYNAMIC),
+        hashed_without="dynamic",
+    ),
     Balancer("dlb-per-packet", "quality bands of load and queue, per packet", _JUNOS, SPREAD, DLB_BANDS),
     Balancer(
         "dlb-assigned-flow",
@@ -189,7 +197,8 @@ _ROWS = (
         "DLB with the link quality that spines flood",
         f"{_JUNOS}, `protocols bgp global-load-balancing`",
         LEAST_LOADED_NEXT,
-        (*DLB_BANDS, *DLB_FLOWLET, *FLOODS),
+        (*DLB_BANDS, *DLB_FLOWLET, DYNAMIC, *FLOODS),
+        hashed_without="dynamic",
     ),
     Balancer(
         "spectrum-x",
@@ -207,6 +216,7 @@ _ROWS = (
             Parameter("pause_us", 16, "time a path is avoided after a congestion packet"),
             Parameter("samples", 2, "random paths tried in place of an avoided one", 1, 16),
         ),
+        hashed_without="dynamic",
     ),
     Balancer(
         "rlb",
@@ -216,7 +226,7 @@ _ROWS = (
         (
             *DLB_BANDS,
             *DLB_FLOWLET,
-            Parameter("dynamic", 1, "0: a hash instead of DLB among several next hops", 0, 1),
+            DYNAMIC,
         ),
         hashed_without="dynamic",
     ),
@@ -273,5 +283,7 @@ _ROWS = (
     ),
 )
 BALANCERS = {row.name: row for row in _ROWS}
+# The names of the parameters of DLB, which switches can have of their own.
+DLB = tuple(one.name for one in BALANCERS["rlb"].parameters)
 # In the engine load balancers are known by the place of their declaration.
 NUMBERS = {name: number for number, name in enumerate(BALANCERS)}

@@ -16,6 +16,7 @@ import numpy.typing as npt
 Int32 = npt.NDArray[np.int32]
 Int64 = npt.NDArray[np.int64]
 Float64 = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
 
 # In place of a next-hop set: packets are dropped; packets go to the destination's own `delivery_set`.
 UNREACHABLE, LOCAL = -1, -2

@@ -38,11 +38,12 @@ def _forward(state: EngineState, node: int, packet: int, now: int) -> None:
 
 @compiled
 def _stop(state: EngineState, link: int, classes: int, now: int) -> None:
-    """Let exactly these classes of a link (bits) be stopped."""
-    record = state.links[link]
+    """Let exactly these classes of a link (bits) be stopped, if its sender obeys."""
+    record, port = state.links[link], state.ports[link]
+    if port.deaf:
+        return
     before = record.paused
     record.paused = classes
-    port = state.ports[link]
     if classes and not before:
         port.paused_at = now
     if before and not classes:
@@ -70,6 +71,8 @@ def _is_lost(state: EngineState, link: int, packet: int, now: int) -> bool:
     wire, port = state.wires[link], state.ports[link]
     sent = state.links[link].delay + state.packets[packet].bytes * state.links[link].byte_ps
     if wire.down or now - sent < port.restored:
+        return True
+    if state.packets[packet].bytes > port.most_bytes and state.packets[packet].kind == r.DATA:
         return True
     # A port repeats its pause frames for as long as they hold.
     if port.loss == 0.0 or state.packets[packet].kind in (r.PAUSE, r.RESUME):

@@ -53,6 +53,7 @@ def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSett
     measured = settings.measurement
     tasks, limiters = _tasks(workload, settings)
     hooks, parameters = HOOKS[settings.balancer.name], _parameters(settings)
+    most = {name: max(values) for name, values in parameters.items()}
     firsts, hosts = fabric.set_first, fabric.first_destination
     queue = dict.fromkeys(("head", "tail", "ring_head", "ring_tail"), NONE)
     bitmaps = (flows if settings.transport.name not in ("raw", "go-back-n") else 1, words)
@@ -67,7 +68,7 @@ def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSett
         ports=_ports(links, settings),
         waiting=np.zeros(links, np.int32),
         queues=records((classes, links), r.QUEUE, **queue),
-        held=records((classes, links), r.HELD),
+        held=records((classes, links), r.HELD, limit=_headroom(fabric, settings)),
         packets=_packets(FIRST_PACKETS, 0),
         flows=records(flows, r.FLOW),
         tasks=tasks,
@@ -81,16 +82,16 @@ def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSett
         set_links=np.array(fabric.set_links, np.int32),
         destinations=_destinations(fabric),
         hosts=records(len(hosts) - 1, r.HOST_ENTRY, links=fabric.host_set, first=hosts[:-1], count=np.diff(hosts)),
-        nodes=records(nodes, r.NODE, seed=seeded(seed ^ MASK, nodes), leaf=fabric.leaf_numbers()),
+        nodes=_nodes(fabric, settings, seeded(seed ^ MASK, nodes)),
         arrived=np.zeros(bitmaps, np.int64),
         acknowledged=np.zeros(bitmaps, np.int64),
         random=seeded(seed, 4 * nodes).reshape(nodes, 4),
         histogram=np.zeros((r.BUCKETS, links), np.int32),
         buckets=np.array([int(number).bit_length() for number in range(1 << 16)], np.uint8),
         load=np.zeros((measured.load_samples if measured.load_interval_ps else 0, links), np.int64),
-        parameters=records(1, r.PARAMETERS, **parameters),
-        metrics=np.zeros(hooks.tables(fabric, parameters), np.int64),
-        steered=records(flows if hooks.keeps(parameters) else 1, STEERED),
+        parameters=records(1 + len(settings.balancer.exceptions), r.PARAMETERS, **parameters),
+        metrics=np.zeros(hooks.tables(fabric, most), np.int64),
+        steered=records(flows if hooks.keeps(most) else 1, STEERED),
     )
 
 
@@ -111,7 +112,6 @@ def _config(
     hooks = HOOKS[settings.balancer.name]
     parts = (
         settings.packets,
-        settings.switches,
         settings.transport,
         settings.congestion,
         settings.nics,
@@ -125,6 +125,11 @@ def _config(
         "horizon": 1 << (63 - bits),
         "leaves": 1 << bits,
         "timer_leaf": fabric.link_count,
+        "shared_buffer_bytes": NONE
+        if switches.shared_buffer_bytes is None
+        else int(np.max(switches.shared_buffer_bytes)),
+        "pfc": bool(np.any(switches.pfc)),
+        "resume_offset_bytes": switches.resume_offset_bytes,
         "hosts": fabric.host_count,
         "prefixes": fabric.forwarding[0].next_hops.shape[1],
         "classes": classes,
@@ -159,7 +164,10 @@ def _links(fabric: FabricArrays) -> Records:
 
 
 def _wires(fabric: FabricArrays, settings: SimulationSettings) -> Records:
-    loss = settings.switches.loss_probability
+    loss, limit = settings.switches.loss_probability, settings.switches.payload_limit_bytes
+    lossy = np.zeros(fabric.link_count, np.bool_) if loss is None else loss > 0
+    if limit is not None:
+        lossy = lossy | (limit < settings.packets.payload_bytes)
     return records(
         fabric.link_count,
         r.WIRE,
@@ -169,13 +177,13 @@ def _wires(fabric: FabricArrays, settings: SimulationSettings) -> Records:
         target=fabric.link_target,
         reverse=fabric.link_reverse,
         uplink=fabric.uplink_numbers(),
-        lossy=False if loss is None else loss > 0,
+        lossy=lossy,
     )
 
 
 def _ports(links: int, settings: SimulationSettings) -> Records:
     none = dict.fromkeys(("context_head", "context_tail", "ecn_min"), NONE)
-    result = records(links, r.PORT, quality=r.BEST_BAND, **none)
+    result = records(links, r.PORT, quality=r.BEST_BAND, most_bytes=NO_LIMIT, **none)
     switches = settings.switches
     if switches.ecn_min_bytes is not None:
         result["ecn_min"] = switches.ecn_min_bytes
@@ -183,6 +191,10 @@ def _ports(links: int, settings: SimulationSettings) -> Records:
         result["ecn_probability"] = switches.ecn_probability
     if switches.loss_probability is not None:
         result["loss"] = switches.loss_probability
+    result["deaf"] = ~np.asarray(switches.obeys_pauses)
+    if switches.payload_limit_bytes is not None:
+        most = np.minimum(switches.payload_limit_bytes + settings.packets.header_bytes, NO_LIMIT)
+        result["most_bytes"] = most
     return result
 
 
@@ -202,6 +214,36 @@ def _changes(fabric: FabricArrays, settings: SimulationSettings) -> Records:
         delay=fabric.delay_ps[links] + np.array([one.delay_ps for one in degraded], np.int64),
         loss=loss if always is None else 1.0 - (1.0 - loss) * (1.0 - always[links]),
     )
+
+
+def _nodes(fabric: FabricArrays, settings: SimulationSettings, seeds: r.Ints) -> Records:
+    result = records(len(seeds), r.NODE, seed=seeds, leaf=fabric.leaf_numbers())
+    switches, own = settings.switches, result[fabric.host_count :]
+    own["shared"] = 0 if switches.shared_buffer_bytes is None else switches.shared_buffer_bytes
+    own["ingress_alpha"], own["egress_alpha"] = switches.ingress_alpha, switches.egress_alpha
+    own["pause"] = NONE if switches.pause_bytes is None else switches.pause_bytes
+    own["headroom_pool"] = NEVER if switches.headroom_pool_bytes is None else switches.headroom_pool_bytes
+    for number, switch in enumerate(settings.balancer.exceptions, 1):
+        own["profile"][switch] = number
+    return result
+
+
+def needed_headroom(fabric: FabricArrays, settings: SimulationSettings) -> r.Ints:
+    """Return the bytes that can still arrive over every link after a pause frame, shape (L,).
+
+    What is sent in a round trip; the packet that caused it, the one that the frame waits for, and the one that is being
+    sent when it comes; and the frame itself.
+    """
+    packets = settings.packets
+    flying = (2 * fabric.delay_ps) // byte_ps(fabric)
+    return flying + 3 * (packets.payload_bytes + packets.header_bytes) + packets.control_bytes
+
+
+def _headroom(fabric: FabricArrays, settings: SimulationSettings) -> r.Ints:
+    """Return the headroom of data that comes over every link, shape (L,); NONE where it is lossy."""
+    given = -1 if settings.switches.headroom_bytes is None else settings.switches.headroom_bytes
+    room = np.minimum(np.where(np.less(given, 0), needed_headroom(fabric, settings), given), NO_LIMIT)
+    return np.broadcast_to(np.where(settings.switches.pfc, room, NONE), fabric.link_count)
 
 
 def _packets(count: int, first: int) -> Records:
@@ -244,11 +286,12 @@ def _destinations(fabric: FabricArrays) -> Records:
     return result
 
 
-def _parameters(settings: SimulationSettings) -> dict[str, float]:
-    """Return the parameters of the load balancer by their names in the engine."""
-    row = BALANCERS[settings.balancer.name]
-    given = row.values(settings.balancer.parameters)
-    return {one.field: one.value(given[one.name]) for one in row.parameters}
+def _parameters(settings: SimulationSettings) -> dict[str, list[float]]:
+    """Return the parameters of the load balancer by their names in the engine: of most switches, then of others."""
+    balancer = settings.balancer
+    row = BALANCERS[balancer.name]
+    profiles = [row.values(given) for given in (balancer.parameters, *balancer.exceptions.values())]
+    return {one.field: [one.value(given[one.name]) for given in profiles] for one in row.parameters}
 
 
 def grown(state: EngineState, reason: int) -> EngineState:

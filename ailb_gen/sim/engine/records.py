@@ -13,7 +13,6 @@ from ailb_gen.sim.balancers import BALANCERS
 from ailb_gen.sim.engine.jit import DISABLED, LINE
 from ailb_gen.sim.outcome import COUNTS
 from ailb_gen.sim.settings import (
-    BufferSettings,
     CongestionSettings,
     Measurement,
     NicSettings,
@@ -102,6 +101,8 @@ PORT = np.dtype(
         ("paused_ps", "i8"),
         ("restored", "i8"),  # what was sent before is lost
         ("loss", "f8"),
+        ("most_bytes", "i4"),  # of a packet of data that is not too large for the MTU
+        ("deaf", "i4"),  # the sender does not obey pause frames
         ("context_head", "i4"),  # flows whose context the NIC holds, the last one used first
         ("context_tail", "i4"),
         ("contexts", "i4"),
@@ -126,7 +127,14 @@ QUEUE = np.dtype(
     align=True,
 )
 # What the receiver of a link holds of the packets of one class that came over it.
-HELD = np.dtype([("ingress", "i8"), ("headroom", "i8")], align=True)  # in the shared pool, and beyond
+HELD = np.dtype(
+    [
+        ("ingress", "i8"),  # in the shared pool
+        ("headroom", "i8"),  # and beyond
+        ("limit", "i8"),  # of the headroom; NONE: the class is lossy for the receiver
+    ],
+    align=True,
+)
 PACKET = np.dtype(
     [
         ("next", "i4"),
@@ -249,8 +257,22 @@ LIMITER = np.dtype(
     ],
     align=True,
 )
-# `leaf` is the number among the leaves; NONE: no leaf.
-NODE = np.dtype([("used", "i8"), ("seed", "i8"), ("remembered", "i4"), ("leaf", "i4")], align=True)
+NODE = np.dtype(
+    [
+        ("used", "i8"),
+        ("seed", "i8"),
+        ("remembered", "i4"),
+        ("leaf", "i4"),  # the number among the leaves; NONE: no leaf
+        ("shared", "i8"),  # bytes of the shared pool
+        ("ingress_alpha", "f8"),
+        ("pause", "i8"),  # a fixed pause threshold; NONE: ingress_alpha
+        ("egress_alpha", "f8"),
+        ("headroom", "i8"),  # used by all ports
+        ("headroom_pool", "i8"),
+        ("profile", "i4"),  # which of the load balancer's parameters it has
+    ],
+    align=True,
+)
 SET = np.dtype([("first", "i4"), ("count", "i4")], align=True)
 DESTINATION = np.dtype([("prefix", "i4"), ("delivery", "i4"), ("host", "i4"), ("leaf", "i4")], align=True)
 # `begun`: when the NIC has begun the last one of its messages.
@@ -285,7 +307,7 @@ RUN = np.dtype(
 )
 # Settings that the engine has by their own names; NONE: not set.
 _TYPES: dict[Any, str] = {int: "i8", bool: "i8", int | None: "i8", float: "f8"}
-_PARTS = (PacketSettings, BufferSettings, TransportSettings, CongestionSettings, NicSettings, Measurement)
+_PARTS = (PacketSettings, TransportSettings, CongestionSettings, NicSettings, Measurement)
 SETTINGS = {one.name: _TYPES[one.type] for part in _PARTS for one in fields(part) if one.type in _TYPES}
 CONFIG = np.dtype(
     [
@@ -307,6 +329,9 @@ CONFIG = np.dtype(
         ("round_robin", "i8"),
         ("window", "i8"),  # packets in flight
         ("message_packets", "i8"),  # 0: a flow is one message
+        ("shared_buffer_bytes", "i8"),  # of the largest switch; NONE: queues are infinite
+        ("pfc", "i8"),  # some class is lossless somewhere
+        ("resume_offset_bytes", "i8"),
         *SETTINGS.items(),
     ],
     align=True,
@@ -351,7 +376,7 @@ class EngineState(NamedTuple):
     histogram: Ints32  # (BUCKETS, links)
     buckets: npt.NDArray[np.uint8]
     load: Ints  # (samples, links)
-    parameters: Records  # one, of the load balancer
+    parameters: Records  # of the load balancer, by the profile of a node; the first one of most
     # Tables of the load balancer, three dimensions.
     metrics: Ints
     steered: Records  # by flow, for load balancers that keep more of one; one record for others

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from ailb_gen.sim.clos import clos, with_outages
 from ailb_gen.sim.fabric import FabricArrays
 from ailb_gen.sim.failures import Outage, random_cables, random_links, without_links
 from ailb_gen.sim.from_network import from_network
+from ailb_gen.sim.left_out import LeftOut, left_out, of_switch
 from ailb_gen.sim.memory import available_bytes, fabric_bytes, shown_bytes
 from ailb_gen.sim.network_balancer import balancer_settings, without_colors
 from ailb_gen.sim.network_settings import switch_settings
@@ -31,6 +32,7 @@ from ailb_gen.sim.settings import BalancerSettings, BufferSettings, CongestionNa
 
 # The balancer for which colors decide.
 RLB = "rlb"
+NO_SWITCHES = "level flow: all switches balance alike, as most do; other settings of single switches have no effect"
 NO_CLASSES = "level flow: all flows share links equally; 'priority' has no effect"
 NO_DELAY = "level flow: 'delay' and 'loss' of failures have no effect; 'rate' has"
 # Of congestion controls that rates of flows follow; flows of the others have their fair rates at once.
@@ -57,7 +59,13 @@ class Fabrics:
         self.warnings: dict[str, None] = {}
         self._read: dict[tuple[Files, bool], tuple[Network, Routing]] = {}
         self._built: dict[tuple[FabricPart, tuple[Outage, ...], bool], tuple[FabricArrays, BufferSettings]] = {}
+        self._left_out: dict[LeftOut, None] = {}
         self._random: dict[tuple[int, float, int], FabricArrays] = {}
+
+    def left_out(self, scenarios: Iterable[Scenario]) -> list[LeftOut]:
+        """Return the statements of the files that are not simulated and that concern one of the scenarios."""
+        failing = any(one.failures for one in scenarios)
+        return [one for one in self._left_out if failing or not one.after_failures]
 
     def balancer(self, scenario: Scenario) -> str:
         """Return the name of a scenario's one load balancer: its own, or the one that the files configure."""
@@ -116,8 +124,9 @@ class Fabrics:
     def _files(self, part: Files, colored: bool) -> tuple[Network, Routing]:
         """Return the network that files describe, with or without colors."""
         if (part, True) not in self._read:
-            self._read[part, True], warnings = _read(part, self.folder)
+            self._read[part, True], warnings, left_out = _read(part, self.folder)
             self.warnings |= dict.fromkeys(warnings)
+            self._left_out |= dict.fromkeys(left_out)
         if (part, colored) not in self._read:
             network = without_colors(self._read[part, True][0])
             self._read[part, colored] = network, Routing(network)
@@ -133,8 +142,11 @@ def _outages(failures: Sequence[FailurePart]) -> tuple[Outage, ...]:
     return tuple(_outage(one.name, one) for one in failures if one.name is not None)
 
 
-def _read(part: Files, folder: Path) -> tuple[tuple[Network, Routing], list[str]]:
-    """Read a fabric's files; returns what they are and warnings. Raises UsageError, IntentError, OutputError."""
+def _read(part: Files, folder: Path) -> tuple[tuple[Network, Routing], list[str], list[LeftOut]]:
+    """Read a fabric's files; returns what they are, warnings, and what is not simulated.
+
+    Raises UsageError, IntentError, OutputError.
+    """
     artifacts = folder / part.artifacts
     warnings = []
     if part.fabric is not None:
@@ -147,10 +159,12 @@ def _read(part: Files, folder: Path) -> tuple[tuple[Network, Routing], list[str]
             )
         if manifest is not None and manifest.input_sha256 not in (None, intent.digest):
             warnings.append(f"{artifacts}: {part.fabric} has changed since these files were generated")
-    network = read_network(artifacts, lambda written, tree: 0).network
+    reading = read_network(artifacts, of_switch)
+    network = reading.network
     warnings += [f"{defect.place or defect.scope}: {defect.message}" for defect in network.defects]
     warnings += [doubt for nic in server_nics(network) for doubt in nic.doubts]
-    return (network, Routing(network, frozenset(), Graph(network))), warnings
+    not_simulated = left_out(network, reading.inspected)
+    return (network, Routing(network, frozenset(), Graph(network))), warnings, not_simulated
 
 
 def points_of(variants: Sequence[Variant], folder: Path) -> tuple[list[Point], list[str]]:
@@ -159,6 +173,15 @@ def points_of(variants: Sequence[Variant], folder: Path) -> tuple[list[Point], l
     Raises UsageError, IntentError.
     """
     fabrics = Fabrics(folder)
+    return points_on(fabrics, variants), list(fabrics.warnings)
+
+
+def points_on(fabrics: Fabrics, variants: Sequence[Variant]) -> list[Point]:
+    """Return a point for every variant and seed, on fabrics that also know what is doubtful or left out.
+
+    Raises UsageError, IntentError.
+    """
+    folder = fabrics.folder
     found: list[Point] = []
     for variant in variants:
         scenario = variant.scenario
@@ -170,6 +193,8 @@ def points_of(variants: Sequence[Variant], folder: Path) -> tuple[list[Point], l
             fabrics.warnings[NO_DELAY] = None
         if scenario.level == "flow" and settings.congestion.name not in FOLLOWED:
             fabrics.warnings[NOT_FOLLOWED.format(settings.congestion.name)] = None
+        if scenario.level == "flow" and settings.balancer.exceptions:
+            fabrics.warnings[NO_SWITCHES] = None
         recipe = TrafficRecipe(scenario.traffic, folder, read_placement(scenario.placement, folder, base.fabric))
         found += [
             Point(
@@ -183,7 +208,7 @@ def points_of(variants: Sequence[Variant], folder: Path) -> tuple[list[Point], l
             )
             for seed in dict.fromkeys(scenario.seeds)
         ]
-    return found, list(fabrics.warnings)
+    return found
 
 
 def _clos(part: Clos, colored: bool) -> FabricArrays:

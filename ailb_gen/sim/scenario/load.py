@@ -15,8 +15,8 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from ailb_gen.errors import IntentError, Place, Problem, UsageError
-from ailb_gen.sim.balancers import BALANCERS
-from ailb_gen.sim.scenario.models import UNWRITTEN_STEPS, BalancerPart, FailurePart, Scenario
+from ailb_gen.sim.balancers import BALANCERS, DLB
+from ailb_gen.sim.scenario.models import UNWRITTEN_STEPS, BalancerPart, EcnPart, FailurePart, Scenario
 from ailb_gen.sim.scenario.placement import SCATTERED
 from ailb_gen.textio import read_text, text_problem
 from ailb_gen.validation import problem_at, validated
@@ -232,9 +232,17 @@ def balancer_problems(balancers: Sequence[BalancerPart], source: Source, key: st
 
 
 def _switches(scenario: Scenario, source: Source) -> Iterator[Problem]:
-    ecn = scenario.switches.ecn
-    if ecn is not None and not isinstance(ecn, str) and ecn.min > ecn.max:
-        yield problem_at(source, "conflict", ("switches", "ecn", "min"), "is more than 'max'")
+    start: Path = ("switches",)
+    rows = scenario.switches.exceptions
+    for part, path in ((scenario.switches, start), *((row, (*start, "exceptions", n)) for n, row in enumerate(rows))):
+        if isinstance(part.ecn, EcnPart) and part.ecn.min > part.ecn.max:
+            yield problem_at(source, "conflict", (*path, "ecn", "min"), "is more than 'max'")
+    for number, row in enumerate(rows):
+        for name in row.parameters:
+            if name not in DLB:
+                hint = did_you_mean(name, DLB) or f"there are {', '.join(DLB)}"
+                where: Path = (*start, "exceptions", number, "parameters", name)
+                yield problem_at(source, "unknown-key", where, "DLB has no such parameter", hint)
     infinite = scenario.switches.shared_buffer in (None, "infinite") and scenario.fabric.clos is not None
     if scenario.switches.pfc and infinite:
         reason = "PFC needs a finite buffer; give 'shared_buffer', such as 9MiB"

@@ -131,8 +131,8 @@ class Loss(Model):
     probability: Share = Field(description="share of packets that are lost")
 
 
-class Switches(Model):
-    """Queues and buffers of all switches; what is absent comes from the fabric's files."""
+class SwitchPart(Model):
+    """Queues and buffers of switches."""
 
     shared_buffer: Annotated[
         Literal["infinite"] | SomeBytes | None,
@@ -146,11 +146,31 @@ class Switches(Model):
     )
     pfc: Bool | None = Field(None, description="lossless data: pause frames instead of drops")
     pause: SomeBytes | None = Field(None, description="a fixed pause threshold, instead of ingress_alpha")
-    resume_offset: Bytes | None = Field(None, description="a pause ends this far below its threshold")
-    headroom: Bytes | None = Field(None, description="of every port, for data that arrives after a pause frame")
+    headroom: Bytes | None = Field(
+        None, description="of every port, for data that arrives after a pause frame; default: as much as can arrive"
+    )
     ecn: Annotated[
         EcnPart | Literal["off"] | None, BeforeValidator(_ecn, json_schema_input_type=EcnPart | Literal["off"] | None)
     ] = Field(None, description="marking at egress queues")
+
+
+class SwitchException(SwitchPart):
+    """Other settings of some switches, or of some of their ports."""
+
+    at: Names = Field(description="names or globs of switches, or of ports as DEVICE:PORT")
+    obeys_pauses: Bool | None = Field(None, description="pause frames stop what the ports send")
+    parameters: dict[str, Number] = Field(
+        default_factory=dict, description="parameters of DLB, GLB and RLB that differ; dynamic: 0 switches DLB off"
+    )
+
+
+class Switches(SwitchPart):
+    """Queues and buffers of all switches; what is absent comes from the fabric's files."""
+
+    resume_offset: Bytes | None = Field(None, description="a pause ends this far below its threshold")
+    exceptions: tuple[SwitchException, ...] = Field(
+        (), description="switches and ports with other settings; of several that fit one, the last counts"
+    )
     scheduling: Scheduling | None = Field(
         None, description="between classes of data: strict (lowest first) or round robin"
     )

@@ -127,12 +127,14 @@ class Check:
         for one, link in np.ndindex(self.state.held.shape):
             inside, beyond = self.held_bytes["ingress"][one][link], self.held_bytes["headroom"][one][link]
             assert min(inside, beyond) >= 0
-            assert beyond <= self.config["headroom_bytes"]
-            assert inside + beyond == (received[one, link] if self.config["pfc"] else 0)
+            limit = self.held_bytes["limit"][one][link]
+            assert beyond <= max(0, limit)
+            assert inside + beyond == (received[one, link] if limit != r.NONE else 0)
             headroom[self.ends["target"][link]] += beyond
         for node, counted in enumerate(self.state.nodes["used"].tolist()):
             assert counted == used[node] - headroom[node]
-            assert counted <= max(0, self.config["shared_buffer_bytes"])
+            assert counted <= self.state.nodes["shared"][node]
+            assert self.state.nodes["headroom"][node] == headroom[node] <= self.state.nodes["headroom_pool"][node]
 
     def pauses(self) -> None:
         """A class is stopped if the other end says so, or has said so last in frames that are under way."""

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from ailb_gen.errors import UsageError
+from ailb_gen.sim.engine.memory import needed_headroom
 from ailb_gen.sim.engine.run import simulate
 from ailb_gen.sim.fabric import PS_PER_US, UNREACHABLE, Degradation, FabricArrays, Forwarding, LinkChange
 from ailb_gen.sim.outcome import NEVER
@@ -337,6 +338,45 @@ def test_a_lossless_fabric_drops_nothing_and_pauses_spread_as_far_as_buffers_say
     assert any(name.startswith("host") for name in stopped)
     stopped, drops = incast(20_000_000, 1.0)
     assert (stopped, drops) == (set(), 0)
+
+
+def test_the_headroom_that_is_needed_is_enough_and_two_packets_less_are_not() -> None:
+    """At 100 Gbit/s and 1 us 25,000 bytes are under way in a round trip; 3 packets of 1,048 bytes and a frame of 60."""
+    fabric = star(24)
+    senders = np.arange(1, 24)
+    work = flows(senders, 0 * senders, 200_000)
+    enough = BufferSettings(shared_buffer_bytes=10**6, pfc=True, pause_bytes=3_000)
+    settings = replace(plain("go-back-n"), packets=PacketSettings(1000, 48, 60), switches=enough)
+    assert set(needed_headroom(fabric, settings)) == {28_204}
+    outcome = simulate(fabric, work, settings, 1)
+    assert outcome.complete
+    assert outcome.totals["drops"] == 0
+    less = replace(enough, headroom_bytes=28_204 - 2 * 1_048)
+    outcome = simulate(fabric, work, replace(settings, switches=less, until_ps=100 * US), 1)
+    assert outcome.totals["drops"] > 0
+
+
+def test_a_sender_that_does_not_obey_pauses_overfills_the_headroom() -> None:
+    """Of two senders the deaf one loses packets, and the other one none."""
+    fabric = star(3)
+    work = flows([1, 2], [0, 0], 200_000)
+    obeys = np.array([fabric.names[node] != "host2" for node in fabric.link_source])
+    switches = replace(lossless(fabric, 10**6), pause_bytes=5_000, ecn_min_bytes=None, obeys_pauses=obeys)
+    outcome = simulate(fabric, work, replace(plain("raw"), switches=switches), 1)
+    assert outcome.totals["drops"] > 0
+    assert (outcome.finish_ps == NEVER).tolist() == [True, False]
+    assert outcome.link_paused_ps[link(fabric, "host2", "leaf1")] == 0
+
+
+def test_packets_that_are_too_large_for_a_link_are_lost_and_smaller_ones_pass() -> None:
+    fabric = star(2)
+    limit = np.full(fabric.link_count, 500)
+    switches = BufferSettings(payload_limit_bytes=limit)
+    settings = replace(plain("raw"), packets=PacketSettings(1000, 48, 60), switches=switches)
+    # The last packet of 2,500 bytes has 500.
+    outcome = simulate(fabric, flows([0], [1], 2_500), settings, 1)
+    assert (outcome.totals["lost"], outcome.totals["unreachable"], outcome.complete) == (2, 0, False)
+    assert simulate(fabric, flows([0], [1], 500), settings, 1).complete
 
 
 def test_without_pfc_the_same_incast_drops() -> None:

@@ -29,6 +29,7 @@ left.
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 from ailb_gen.sim.engine.balancers.hooks import Hooks
 from ailb_gen.sim.engine.balancers.simple import by_hash
@@ -49,6 +50,12 @@ POSITION_BITS = 10
 
 
 @inlined
+def _of(state: EngineState, node: int) -> Any:  # noqa: ANN401 - a record
+    """Return the parameters of a switch."""
+    return state.parameters[state.nodes[node].profile]
+
+
+@inlined
 def band(value: float, least: float, most: float) -> int:
     """Return the band of a value: 7 up to `least`, 0 above `most`."""
     if value <= least:
@@ -61,7 +68,7 @@ def band(value: float, least: float, most: float) -> int:
 @compiled
 def _by_queue(state: EngineState, link: int) -> int:
     """Return the band of what waits before a link."""
-    backlog, parameters = state.links[link].backlog, state.parameters[0]
+    backlog, parameters = state.links[link].backlog, _of(state, state.links[link].source)
     queued = 0
     if backlog:
         for priority in range(state.config[0].classes):
@@ -73,7 +80,7 @@ def _by_queue(state: EngineState, link: int) -> int:
 @compiled
 def _sample(state: EngineState, link: int, now: int) -> int:
     """Return the band of a link, and keep it."""
-    sender, record, parameters = state.links[link], state.ports[link], state.parameters[0]
+    sender, record, parameters = state.links[link], state.ports[link], _of(state, state.links[link].source)
     elapsed = now - record.sampled_at
     # Bytes that are not on the wire yet do not count.
     sent = sender.bytes - max(0, sender.free - now) // sender.byte_ps
@@ -90,7 +97,7 @@ def _sample(state: EngineState, link: int, now: int) -> int:
 @inlined
 def quality(state: EngineState, link: int, now: int) -> int:
     """Return the band of a link at its last sample; it may be time for another one. Without samples: of its queue."""
-    record, period = state.ports[link], state.parameters[0].sampling_period_ps
+    record, period = state.ports[link], _of(state, state.links[link].source).sampling_period_ps
     if not period:
         return int(_by_queue(state, link))
     if now - record.sampled_at < period:
@@ -182,13 +189,14 @@ def _reassigned(state: EngineState, node: int, first: int, count: int, packet: i
     other = best(state, node, first, count, packet, now)
     gain = _quality(state, state.set_links[first + other], packet, now, flooded)
     gain -= _quality(state, state.set_links[first + position], packet, now, flooded)
-    return other if gain >= state.parameters[0].quality_delta else position
+    return other if gain >= _of(state, node).quality_delta else position
 
 
 @compiled
 def _by_flowset(state: EngineState, node: int, first: int, count: int, packet: int, now: int, inactivity: float) -> int:
     """Return the position that the entry of a packet says, unless nothing came for so long; without one, the best."""
-    entry = (mix(state.packets[packet].key ^ state.nodes[node].seed) * int(state.parameters[0].flowset_entries)) >> 32
+    parameters = _of(state, node)
+    entry = (mix(state.packets[packet].key ^ state.nodes[node].seed) * int(parameters.flowset_entries)) >> 32
     kept = state.metrics[FLOWSETS, first, entry]
     position = int(kept & ((1 << POSITION_BITS) - 1)) - 1
     if position < 0 or position >= count or now - (kept >> POSITION_BITS) >= inactivity:
@@ -196,7 +204,7 @@ def _by_flowset(state: EngineState, node: int, first: int, count: int, packet: i
     elif inactivity != FOREVER:
         # Its load is to be known when others look at it.
         quality(state, state.set_links[first + position], now)
-        if state.parameters[0].quality_delta and happens(state, node, state.parameters[0].probability):
+        if parameters.quality_delta and happens(state, node, parameters.probability):
             position = _reassigned(state, node, first, count, packet, position, now)
     state.metrics[FLOWSETS, first, entry] = (now << POSITION_BITS) | (position + 1)
     hop = state.packets[packet].hops & (HOPS - 1)
@@ -211,7 +219,7 @@ def _by_flowset(state: EngineState, node: int, first: int, count: int, packet: i
 @inlined
 def flowlet(state: EngineState, node: int, first: int, count: int, packet: int, now: int) -> int:
     """Return the position that a packet takes; after a pause, and now and then before, the best one."""
-    return _by_flowset(state, node, first, count, packet, now, state.parameters[0].inactivity_ps)
+    return _by_flowset(state, node, first, count, packet, now, _of(state, node).inactivity_ps)
 
 
 @inlined
@@ -221,9 +229,9 @@ def assigned_flow(state: EngineState, node: int, first: int, count: int, packet:
 
 
 @inlined
-def rlb(state: EngineState, node: int, first: int, count: int, packet: int, now: int) -> int:
+def dynamic(state: EngineState, node: int, first: int, count: int, packet: int, now: int) -> int:
     """Return the position that DLB chooses, or a hash where DLB is off."""
-    if state.parameters[0].dynamic:
+    if _of(state, node).dynamic:
         return flowlet(state, node, first, count, packet, now)
     return by_hash(state, node, count, packet)
 
@@ -246,10 +254,10 @@ def floods(fabric: FabricArrays, parameters: Mapping[str, float]) -> tuple[int, 
 
 
 HOOKS = {
-    "dlb": Hooks(choose=flowlet, reads_queues=True, tables=tables),
+    "dlb": Hooks(choose=dynamic, reads_queues=True, tables=tables),
     "dlb-per-packet": Hooks(choose=best, reads_queues=True),
     "dlb-assigned-flow": Hooks(choose=assigned_flow, reads_queues=True, tables=tables),
-    "glb": Hooks(choose=flowlet, begin=begin, expire=flood, reads_queues=True, tables=tables),
+    "glb": Hooks(choose=dynamic, begin=begin, expire=flood, reads_queues=True, tables=tables),
     "spectrum-x": Hooks(choose=best, begin=begin, expire=flood, reads_queues=True, deferred=True, tables=floods),
-    "rlb": Hooks(choose=rlb, reads_queues=True, tables=tables),
+    "rlb": Hooks(choose=dynamic, reads_queues=True, tables=tables),
 }
