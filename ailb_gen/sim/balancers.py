@@ -113,6 +113,13 @@ _ROWS = (
         (
             Parameter("samples", 2, "random members sampled", 1, 16),
             Parameter("memory", 1, "members remembered", 0, 1),
+            Parameter(
+                "by_destination",
+                0,
+                "1: one is remembered per destination, bytes count, equal ones do not move (ConWeave's simulator)",
+                0,
+                1,
+            ),
         ),
     ),
     Balancer(

@@ -68,7 +68,8 @@ class TransportSettings:
 
     `window_bytes`: how much a queue pair may have in flight; None: one bandwidth-delay product (selective repeat) or
     no limit (the others). `reordering_packets`: how far out of order packets are acknowledged without a NACK.
-    `message_bytes`: flows are sent in messages of this size, each when the one before is acknowledged.
+    `message_bytes`: flows are sent in messages of this size, each when the one before is acknowledged. `timeout_ps`
+    None: as the round trips of a flow say (`engine/timeouts.py`).
     """
 
     name: TransportName = "raw"
@@ -76,10 +77,12 @@ class TransportSettings:
     message_bytes: int | None = None
     reordering_packets: int = 0
     nack_interval_ps: int = 4 * PS_PER_US
-    timeout_ps: int = 4000 * PS_PER_US
+    timeout_ps: int | None = None
     # In place of `timeout_ps` while at most `few_packets` are in flight.
     few_packets: int = 3
-    timeout_few_ps: int = 4000 * PS_PER_US
+    timeout_few_ps: int | None = None
+    # Go-back-N goes back at every NACK, also at those that were under way when it did last.
+    every_nack: bool = False
     # A flow ends when its sender knows that all has arrived, not when it has arrived.
     ends_acknowledged: bool = False
 

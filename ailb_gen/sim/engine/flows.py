@@ -9,6 +9,7 @@ from ailb_gen.sim.engine.links import join, kick
 from ailb_gen.sim.engine.nic import activate, begin_message, data_packet, nic_link
 from ailb_gen.sim.engine.random import mix
 from ailb_gen.sim.engine.records import EngineState
+from ailb_gen.sim.engine.timeouts import begin_measuring
 from ailb_gen.sim.fabric import UNREACHABLE
 
 
@@ -45,6 +46,8 @@ def _new_flow(state: EngineState, task: int, now: int) -> int:
     flow.next = flow.unsent = flow.acknowledged = flow.repair = flow.highest = 0
     flow.recovery = r.NONE
     flow.timer = 0
+    if config.transport != r.RAW:
+        begin_measuring(state, number)
     flow.available = now
     flow.expected = flow.arrived = 0
     flow.latest = flow.refused = r.NONE

@@ -18,6 +18,8 @@ FIRST_PACKETS, FIRST_FLOWS, FIRST_TIMERS = 4096, 256, 1024
 NO_LIMIT = 2**31 - 1
 # After this many halvings nothing is left to recover.
 MOST_STAGES = 2**16 - 2
+# The least timeout that follows from round trips, in idle round trips of the longest path.
+LEAST_TIMEOUT = 10
 
 
 def byte_ps(fabric: FabricArrays) -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -32,11 +34,15 @@ def window_packets(fabric: FabricArrays, settings: SimulationSettings) -> int:
         return max(1, transport.window_bytes // settings.packets.payload_bytes)
     if transport.name != "selective-repeat":
         return NO_LIMIT
-    # One bandwidth-delay product of the longest path there and back over two tiers (Mittal et al., SIGCOMM 2018).
+    # One bandwidth-delay product (Mittal et al., SIGCOMM 2018).
+    product = longest_round_trip(fabric, settings) / float(byte_ps(fabric).min())
+    return max(1, int(product / settings.packets.payload_bytes))
+
+
+def longest_round_trip(fabric: FabricArrays, settings: SimulationSettings) -> float:
+    """Return the round trip of a packet over two tiers of the slowest and longest links, all idle, in ps."""
     wire = settings.packets.payload_bytes + settings.packets.header_bytes
-    slowest = float(byte_ps(fabric).max())
-    round_trip = 2 * 4 * float(fabric.delay_ps.max()) + 4 * wire * slowest
-    return max(1, int(round_trip / float(byte_ps(fabric).min()) / settings.packets.payload_bytes))
+    return 2 * 4 * float(fabric.delay_ps.max()) + 4 * wire * float(byte_ps(fabric).max())
 
 
 def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSettings, seed: int) -> EngineState:
@@ -62,6 +68,7 @@ def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSett
         queues=records(links * classes, r.QUEUE, **queue),
         packets=_packets(FIRST_PACKETS, 0),
         flows=_flows(FIRST_FLOWS, 0),
+        senders=records(1 if settings.transport.name == "raw" else FIRST_FLOWS, r.SENDER),
         tasks=tasks,
         limiters=limiters,
         successors=np.array(workload.successors, np.int32),
@@ -133,8 +140,10 @@ def _config(
         "delayed": int(np.count_nonzero((workload.waits > 0) & (workload.start_ps > 0))),
         "round_robin": switches.scheduling == "round-robin",
         "window": window_packets(fabric, settings),
+        "least_timeout_ps": int(LEAST_TIMEOUT * longest_round_trip(fabric, settings)),
         "message_packets": 0 if message is None else max(1, -(-message // settings.packets.payload_bytes)),
         "reordering_packets": NO_LIMIT if transport.name == "timeout-only" else transport.reordering_packets,
+        "timeout_few_ps": NONE if transport.timeout_ps is None else transport.timeout_few_ps or transport.timeout_ps,
         "fast_recovery_stages": min(settings.congestion.fast_recovery_stages, MOST_STAGES),
     }
 
@@ -235,6 +244,8 @@ def grown(state: EngineState, reason: int) -> EngineState:
         run["free_flow"] = count
         run["free_flows"] += count
         bits = np.zeros_like(state.arrived)
+        if len(state.senders) == count:
+            state = state._replace(senders=_joined(state.senders, records(count, r.SENDER)))
         if len(state.steered) == count:
             state = state._replace(steered=_joined(state.steered, records(count, r.STEERED)))
         return state._replace(

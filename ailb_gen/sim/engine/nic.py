@@ -6,6 +6,7 @@ from ailb_gen.sim.engine.dcqcn import end as keep_rate
 from ailb_gen.sim.engine.events import add_timer
 from ailb_gen.sim.engine.jit import compiled, inlined, prefetch
 from ailb_gen.sim.engine.records import EngineState
+from ailb_gen.sim.engine.timeouts import timeout_of
 from ailb_gen.sim.engine.wire import new_packet
 
 
@@ -222,14 +223,6 @@ def release_flow(state: EngineState, flow: int) -> None:
     record.ring_next = state.run[0].free_flow
     state.run[0].free_flow = flow
     state.run[0].free_flows += 1
-
-
-@inlined
-def timeout_of(state: EngineState, flow: int) -> int:
-    """Return how long a flow waits for an acknowledgement."""
-    config = state.config[0]
-    record = state.flows[flow]
-    return config.timeout_few_ps if record.next - record.acknowledged <= config.few_packets else config.timeout_ps
 
 
 @inlined

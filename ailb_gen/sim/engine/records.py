@@ -197,6 +197,16 @@ FLOW = np.dtype(
     ],
     align=True,
 )
+# What the sender of a flow measures. `round_trip` 0: nothing yet.
+SENDER = np.dtype(
+    [
+        ("round_trip", "f8"),  # smoothed, and its mean deviation (RFC 6298)
+        ("deviation", "f8"),
+        ("back_at", "i8"),  # when go-back-N went back; answers to what was sent before ask for nothing new
+        ("doublings", "i8"),  # of the timeout, since the last acknowledgement
+    ],
+    align=True,
+)
 # The lines of a flow that acknowledgements (and sending) use, and data at its receiver.
 SENDING, CONGESTION, RECEIVING = range(3)
 # What ConWeave keeps of a flow at its first and its last switch, and Hopper at its host.
@@ -330,6 +340,7 @@ CONFIG = np.dtype(
         ("delayed", "i8"),  # tasks that wait for others and for a time
         ("round_robin", "i8"),
         ("window", "i8"),  # packets in flight
+        ("least_timeout_ps", "i8"),  # of those that follow from round trips
         ("message_packets", "i8"),  # 0: a flow is one message
         *SETTINGS.items(),
     ],
@@ -353,6 +364,7 @@ class EngineState(NamedTuple):
     queues: Records  # by link and class
     packets: Records
     flows: Records
+    senders: Records  # by flow
     tasks: Records
     limiters: Records
     successors: Ints32

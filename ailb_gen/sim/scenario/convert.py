@@ -44,13 +44,12 @@ def settings_of(scenario: Scenario, fabric: FabricArrays, base: SimulationSettin
         # That of a variant; parameters that are absent are as in the files.
         own = scenario.balancer[0]
         balancer = BalancerSettings(own.name, dict(balancer.parameters) | dict(own.parameters))
-    few = transport.timeout if transport.timeout_few is None else transport.timeout_few
     return replace(
         base,
         packets=PacketSettings(**values(scenario.packets, PacketSettings)),
         switches=_switches(scenario.switches, fabric, base.switches),
         balancer=balancer,
-        transport=TransportSettings(**values(transport, TransportSettings) | {"timeout_few_ps": few}),
+        transport=TransportSettings(**values(transport, TransportSettings)),
         congestion=CongestionSettings(**values(scenario.congestion, CongestionSettings)),
         nics=NicSettings(**values(scenario.nics, NicSettings)),
         measurement=Measurement() if measure.load_interval is None else Measurement(**values(measure, Measurement)),

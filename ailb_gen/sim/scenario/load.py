@@ -200,7 +200,8 @@ def checked(source: Source) -> Scenario:
     """Return the models of a scenario. Raises IntentError with everything that is wrong."""
     scenario = validated(Scenario, source, UNWRITTEN_STEPS)
     problems = [*_fabric(scenario, source), *balancer_problems(scenario.balancer, source, "balancer")]
-    problems += [*_switches(scenario, source), *failure_problems(scenario.failures, source)]
+    problems += [*_switches(scenario, source), *_transport(scenario, source)]
+    problems += failure_problems(scenario.failures, source)
     if problems:
         raise IntentError(problems)
     return scenario
@@ -239,6 +240,12 @@ def _switches(scenario: Scenario, source: Source) -> Iterator[Problem]:
     if scenario.switches.pfc and infinite:
         reason = "PFC needs a finite buffer; give 'shared_buffer', such as 9MiB"
         yield problem_at(source, "conflict", ("switches", "pfc"), reason)
+
+
+def _transport(scenario: Scenario, source: Source) -> Iterator[Problem]:
+    if scenario.transport.timeout_few is not None and scenario.transport.timeout is None:
+        reason = "is for hosts with a fixed timeout; give 'timeout', too"
+        yield problem_at(source, "conflict", ("transport", "timeout_few"), reason)
 
 
 def failure_problems(failures: Sequence[FailurePart], source: Source) -> Iterator[Problem]:

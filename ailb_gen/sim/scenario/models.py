@@ -167,7 +167,14 @@ class Transport(Model):
     )
     reordering: Few = Field(0, description="packets out of order without a NACK")
     nack_interval: Time = written("4us", "least time between two NACKs of a flow")
-    timeout: SomeTime = written("4ms", "without an acknowledgement, after which a flow sends again")
+    every_nack: Bool = Field(
+        False,
+        description="go-back-N goes back at every NACK, as in ConWeave's simulator; else only where that is news",
+    )
+    timeout: SomeTime | None = Field(
+        None,
+        description="without an acknowledgement, after which a flow sends again; default: as its round trips say",
+    )
     timeout_few: SomeTime | None = Field(None, description="while few packets are in flight; default: timeout")
     few_packets: Few = Field(3, description="packets in flight up to which timeout_few applies")
     ends_acknowledged: Bool = Field(False, description="a flow completes when its sender knows that all has arrived")
