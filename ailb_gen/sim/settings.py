@@ -11,7 +11,6 @@ from typing import Literal
 from ailb_gen.sim.fabric import PS_PER_US, Float64, Int64
 
 TransportName = Literal["raw", "go-back-n", "selective-repeat", "timeout-only"]
-CongestionName = Literal["none", "dcqcn"]
 Scheduling = Literal["strict", "round-robin"]
 # Packet by packet, or rates of flows.
 Level = Literal["packet", "flow"]
@@ -89,21 +88,10 @@ class TransportSettings:
 
 @dataclass(frozen=True, slots=True)
 class CongestionSettings:
-    """DCQCN's parameters (Zhu et al., SIGCOMM 2015), without byte counter.
+    """A congestion control by its name in the engine's table, and its parameters by name; absent ones have defaults."""
 
-    Defaults are those of conweave-ns3 (Song et al., SIGCOMM 2023) at 100 Gbit/s, for every rate: NICs have fixed steps,
-    and scaled ones make no consistent difference (docs/simulate-fluid.md).
-    """
-
-    name: CongestionName = "none"
-    gain: float = 1 / 256
-    alpha_interval_ps: int = 1 * PS_PER_US
-    cut_interval_ps: int = 4 * PS_PER_US
-    increase_interval_ps: int = 300 * PS_PER_US
-    fast_recovery_stages: int = 1
-    additive_bps: int = 40_000_000
-    hyper_bps: int = 100_000_000
-    minimum_bps: int = 100_000_000
+    name: str = "none"
+    parameters: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """The graph of flows and computations: who may start, who has ended; records of flows and their first packets."""
 
-from ailb_gen.sim.engine import dcqcn
 from ailb_gen.sim.engine import records as r
 from ailb_gen.sim.engine.balancers.dispatch import begin_flow, choose
+from ailb_gen.sim.engine.congestion import queue_pairs
 from ailb_gen.sim.engine.events import add_timer
 from ailb_gen.sim.engine.jit import compiled, inlined, spliced
 from ailb_gen.sim.engine.links import join, kick
@@ -96,8 +96,8 @@ def start_flow(state: EngineState, task: int, now: int) -> None:
     record.link = nic_link(state, record.source, flow)
     if state.config[0].message_ps:
         begin_message(state, flow, now)
-    if state.config[0].dcqcn:
-        dcqcn.begin(state, flow)
+    if state.config[0].congestion:
+        queue_pairs.begin(state, flow, now)
     if activate(state, flow, now):
         kick(state, record.link, now)
 

@@ -25,7 +25,7 @@ from ailb_gen.user_directories import cache_home, make_private
 F = TypeVar("F", bound=Callable[..., object])
 KEPT_STATES = 8
 # The engines, and the modules whose constants they compile.
-SOURCES = ("engine/**/*.py", "fluid/**/*.py", "balancers.py", "fabric.py", "outcome.py")
+SOURCES = ("engine/**/*.py", "fluid/**/*.py", "balancers.py", "congestion.py", "fabric.py", "outcome.py")
 # Bytes of a cache line.
 LINE = 64
 

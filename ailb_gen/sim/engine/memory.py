@@ -4,9 +4,11 @@ from typing import Any
 
 import numpy as np
 
+from ailb_gen.sim import congestion
 from ailb_gen.sim.balancers import BALANCERS, NUMBERS
 from ailb_gen.sim.engine import records as r
 from ailb_gen.sim.engine.balancers.dispatch import HOOKS
+from ailb_gen.sim.engine.congestion.dispatch import HOOKS as CONTROLS
 from ailb_gen.sim.engine.random import MASK, seeded
 from ailb_gen.sim.engine.records import NEVER, NONE, EngineState, Records, records
 from ailb_gen.sim.fabric import PS_PER_S, UNREACHABLE, FabricArrays
@@ -16,8 +18,6 @@ from ailb_gen.sim.workload import COMPUTATION, Workload, shared_queue_pairs
 TRANSPORTS = {"raw": r.RAW, "go-back-n": r.GO_BACK_N, "selective-repeat": r.SELECTIVE, "timeout-only": r.SELECTIVE}
 FIRST_PACKETS, FIRST_FLOWS, FIRST_TIMERS = 4096, 256, 1024
 NO_LIMIT = 2**31 - 1
-# After this many halvings nothing is left to recover.
-MOST_STAGES = 2**16 - 2
 # The least timeout that follows from round trips, in idle round trips of the longest path.
 LEAST_TIMEOUT = 10
 
@@ -55,11 +55,14 @@ def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSett
     measured = settings.measurement
     tasks, limiters = _tasks(workload, settings)
     hooks, parameters = HOOKS[settings.balancer.name], _parameters(settings)
+    controls = CONTROLS[settings.congestion.name]
+    config = _config(fabric, workload, settings, classes, bits)
+    hops = int(config["telemetry_hops"])
     firsts, hosts = fabric.set_first, fabric.first_destination
     changes = np.array([(one.at_ps, one.link, one.up) for one in fabric.changes], np.int64).reshape(-1, 3)
     queue = dict.fromkeys(("head", "tail", "ring_head", "ring_tail"), NONE)
     return EngineState(
-        config=records(1, r.CONFIG, **_config(fabric, workload, settings, classes, bits)),
+        config=records(1, r.CONFIG, **config),
         run=records(1, r.RUN, free_packets=FIRST_PACKETS, free_flows=FIRST_FLOWS, ready_head=NONE),
         tree=np.full(2 << bits, NEVER, np.int64),
         timers=records(max(FIRST_TIMERS, len(fabric.changes) + len(fabric.forwarding) + 1), r.TIMER),
@@ -89,6 +92,11 @@ def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSett
         load=np.zeros((measured.load_samples if measured.load_interval_ps else 0, links), np.int64),
         parameters=records(1, r.PARAMETERS, **parameters),
         metrics=np.zeros(hooks.tables(fabric, parameters), np.int64),
+        congestion=records(1, r.CONGESTION_PARAMETERS, **_congestion_parameters(settings)),
+        controlled=records(FIRST_FLOWS if controls.keeps else 1, r.CONTROLLED),
+        kept=records(len(limiters) if controls.keeps else 1, r.CONTROLLED),
+        stamps=records(FIRST_PACKETS * hops or 1, r.STAMP),
+        last_stamps=records(FIRST_FLOWS * hops or 1, r.STAMP),
         steered=records(FIRST_FLOWS if hooks.keeps(parameters) else 1, r.STEERED),
     )
 
@@ -112,7 +120,6 @@ def _config(
         settings.packets,
         settings.switches,
         settings.transport,
-        settings.congestion,
         settings.nics,
         settings.measurement,
     )
@@ -134,7 +141,6 @@ def _config(
         and classes == r.FIRST_DATA + 1,
         "deferred": hooks.deferred,
         "transport": TRANSPORTS[transport.name],
-        "dcqcn": settings.congestion.name == "dcqcn",
         "balancer": NUMBERS[settings.balancer.name],
         "chunk": settings.balancer.parameters.get("chunk_packets", 0),
         "delayed": int(np.count_nonzero((workload.waits > 0) & (workload.start_ps > 0))),
@@ -144,8 +150,33 @@ def _config(
         "message_packets": 0 if message is None else max(1, -(-message // settings.packets.payload_bytes)),
         "reordering_packets": NO_LIMIT if transport.name == "timeout-only" else transport.reordering_packets,
         "timeout_few_ps": NONE if transport.timeout_ps is None else transport.timeout_few_ps or transport.timeout_ps,
-        "fast_recovery_stages": min(settings.congestion.fast_recovery_stages, MOST_STAGES),
+        **_congestion(fabric, settings),
     }
+
+
+def _congestion(fabric: FabricArrays, settings: SimulationSettings) -> dict[str, float]:
+    """Return what the engine knows of congestion control, and the headers with what switches write."""
+    name = settings.congestion.name
+    hooks, given = CONTROLS[name], congestion.CONGESTION[name].values(settings.congestion.parameters)
+    telemetry = int(given[hooks.telemetry]) if hooks.telemetry else 0
+    return {
+        "congestion": congestion.NUMBERS[name],
+        "paced": hooks.paced,
+        "windowed": hooks.windowed,
+        "controlled": hooks.keeps,
+        "telemetry_bytes": telemetry,
+        "telemetry_hops": r.STAMPS if hooks.telemetry else 0,
+        "header_bytes": settings.packets.header_bytes + telemetry,
+        "common_round_trip_ps": _congestion_parameters(settings).get("round_trip_ps", 0)
+        or longest_round_trip(fabric, settings),
+    }
+
+
+def _congestion_parameters(settings: SimulationSettings) -> dict[str, float]:
+    """Return the parameters of congestion control by their names in the engine."""
+    row = congestion.CONGESTION[settings.congestion.name]
+    given = row.values(settings.congestion.parameters)
+    return {one.field: one.value(given[one.name]) for one in row.parameters}
 
 
 def _links(fabric: FabricArrays, settings: SimulationSettings) -> Records:
@@ -204,7 +235,7 @@ def _tasks(workload: Workload, settings: SimulationSettings) -> tuple[Records, R
     if workload.priority is not None:
         result["priority"][:count] = workload.priority
     shared = 0
-    if settings.congestion.name == "dcqcn":
+    if settings.congestion.name != "none":
         result["limiter"][:count], shared = shared_queue_pairs(workload)
     return result, records(max(1, shared), r.LIMITER, flow=NONE)
 
@@ -246,6 +277,11 @@ def grown(state: EngineState, reason: int) -> EngineState:
         bits = np.zeros_like(state.arrived)
         if len(state.senders) == count:
             state = state._replace(senders=_joined(state.senders, records(count, r.SENDER)))
+        if len(state.controlled) == count:
+            state = state._replace(controlled=_joined(state.controlled, records(count, r.CONTROLLED)))
+        hops = int(state.config[0]["telemetry_hops"])
+        if hops:
+            state = state._replace(last_stamps=_joined(state.last_stamps, records(count * hops, r.STAMP)))
         if len(state.steered) == count:
             state = state._replace(steered=_joined(state.steered, records(count, r.STEERED)))
         return state._replace(
@@ -259,6 +295,9 @@ def grown(state: EngineState, reason: int) -> EngineState:
     fresh["next"][-1] = run["free_packet"]
     run["free_packet"] = first
     run["free_packets"] += count
+    hops = int(state.config[0]["telemetry_hops"])
+    if hops:
+        state = state._replace(stamps=_joined(state.stamps, records(count * hops, r.STAMP)))
     return state._replace(packets=_joined(state.packets, fresh))
 
 

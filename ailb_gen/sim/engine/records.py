@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ailb_gen.sim.balancers import BALANCERS
+from ailb_gen.sim.congestion import CONGESTION as CONTROLS
 from ailb_gen.sim.engine.jit import DISABLED, LINE
 from ailb_gen.sim.outcome import COUNTS
 from ailb_gen.sim.settings import (
     BufferSettings,
-    CongestionSettings,
     Measurement,
     NicSettings,
     PacketSettings,
@@ -207,6 +207,27 @@ SENDER = np.dtype(
     ],
     align=True,
 )
+# What congestion control by round trips, windows and telemetry keeps of a flow.
+CONTROLLED = np.dtype(
+    [
+        ("window", "f8"),  # packets in flight
+        ("reference", "f8"),  # the window at the end of the last round trip
+        ("gradient", "f8"),  # of the round trips, smoothed
+        ("share", "f8"),  # of marked packets, or of the rate of the fullest link
+        ("base_round_trip", "i8"),
+        ("last_round_trip", "i8"),
+        ("cut_at", "i8"),
+        ("round_end", "i4"),  # when all packets before are acknowledged, a round trip ends
+        ("stage", "i4"),
+        ("answers", "i4"),  # in this round trip
+        ("marks", "i4"),
+    ],
+    align=True,
+)
+# What a switch writes into a packet: over which link it went and when, bytes sent before, bytes that wait.
+STAMP = np.dtype([("at", "i8"), ("sent", "i8"), ("queued", "i4"), ("link", "i4")], align=True)
+# Switches that a packet has room for.
+STAMPS = 5
 # The lines of a flow that acknowledgements (and sending) use, and data at its receiver.
 SENDING, CONGESTION, RECEIVING = range(3)
 # What ConWeave keeps of a flow at its first and its last switch, and Hopper at its host.
@@ -319,7 +340,7 @@ RUN = np.dtype(
 )
 # Settings that the engine has by their own names; NONE: not set.
 _TYPES: dict[Any, str] = {int: "i8", bool: "i8", int | None: "i8", float: "f8"}
-_PARTS = (PacketSettings, BufferSettings, TransportSettings, CongestionSettings, NicSettings, Measurement)
+_PARTS = (PacketSettings, BufferSettings, TransportSettings, NicSettings, Measurement)
 SETTINGS = {one.name: _TYPES[one.type] for part in _PARTS for one in fields(part) if one.type in _TYPES}
 CONFIG = np.dtype(
     [
@@ -334,7 +355,13 @@ CONFIG = np.dtype(
         ("lazy", "i8"),  # queues are looked at only when a packet joins or leaves them
         ("deferred", "i8"),  # a packet waits until all that arrive at its time have chosen
         ("transport", "i8"),
-        ("dcqcn", "i8"),
+        ("congestion", "i8"),  # 0: none
+        ("paced", "i8"),
+        ("windowed", "i8"),
+        ("controlled", "i8"),
+        ("telemetry_bytes", "i8"),
+        ("telemetry_hops", "i8"),  # switches that a packet has room for; 0: they write nothing
+        ("common_round_trip_ps", "i8"),
         ("balancer", "i8"),
         ("chunk", "i8"),  # packets at whose end a host may choose another path; 0: after every packet
         ("delayed", "i8"),  # tasks that wait for others and for a time
@@ -349,6 +376,10 @@ CONFIG = np.dtype(
 # Parameters of all load balancers, those with one name once.
 PARAMETERS = np.dtype(
     [(name, "f8") for name in dict.fromkeys(one.field for row in BALANCERS.values() for one in row.parameters)]
+)
+# The same of congestion control.
+CONGESTION_PARAMETERS = np.dtype(
+    [(name, "f8") for name in dict.fromkeys(one.field for row in CONTROLS.values() for one in row.parameters)]
 )
 
 
@@ -365,6 +396,10 @@ class EngineState(NamedTuple):
     packets: Records
     flows: Records
     senders: Records  # by flow
+    controlled: Records  # by flow; one record if congestion control keeps none
+    kept: Records  # the same of queue pairs, by limiter
+    stamps: Records  # by packet and switch
+    last_stamps: Records  # by flow and switch
     tasks: Records
     limiters: Records
     successors: Ints32
@@ -384,6 +419,7 @@ class EngineState(NamedTuple):
     buckets: Ints32
     load: Ints  # (samples, links)
     parameters: Records  # one, of the load balancer
+    congestion: Records  # one, the parameters of congestion control
     # Tables of the load balancer, three dimensions.
     metrics: Ints
     steered: Records  # by flow, for load balancers that keep more of one; one record for others

@@ -5,9 +5,9 @@ Mittal et al., SIGCOMM 2018): every packet is taken and acknowledged on its own;
 reordering window makes the sender repair what is missing. Timeout only: the reordering window has no end.
 """
 
-from ailb_gen.sim.engine import dcqcn
 from ailb_gen.sim.engine import records as r
 from ailb_gen.sim.engine.balancers.dispatch import answered, timed_out
+from ailb_gen.sim.engine.congestion import dispatch as congestion
 from ailb_gen.sim.engine.events import add_timer
 from ailb_gen.sim.engine.flows import end_task
 from ailb_gen.sim.engine.jit import compiled, inlined
@@ -40,6 +40,7 @@ def _answer(state: EngineState, kind: int, packet: int, now: int) -> None:
     turn(state, packet, kind, record.back)
     data.extra = data.sequence
     data.sequence = record.expected
+    data.bytes += state.config[0].telemetry_bytes
     if kind == r.ACK:
         state.run[0].acks += 1
     else:
@@ -126,7 +127,8 @@ def _advance(state: EngineState, flow: int, expected: int, now: int) -> None:
             state.acknowledged[flow, (sequence >> 5) & mask] &= ~(1 << (sequence & 31))
     record.acknowledged = expected
     record.next = max(record.next, expected)
-    state.senders[flow].doublings = 0
+    if state.config[0].timeout_ps == r.NONE:
+        state.senders[flow].doublings = 0
     record.timeout_at = now + timeout_of(state, flow)
     if record.recovery != r.NONE and expected > record.recovery:
         record.recovery = r.NONE
@@ -161,8 +163,7 @@ def receive_answer(state: EngineState, packet: int, now: int) -> None:
     if marked:
         state.run[0].cnps += 1
         record.marks += 1
-    if config.dcqcn and (marked or (kind == r.NACK and config.transport == r.GO_BACK_N)):
-        dcqcn.mark(state, flow, now)
+    congestion.answered(state, flow, packet, now)
     if config.timeout_ps == r.NONE:
         measure(state, flow, now - sent)
     before = record.acknowledged
@@ -205,6 +206,7 @@ def expire(state: EngineState, task: int, now: int) -> None:
     state.run[0].timeouts += 1
     state.senders[flow].doublings += 1
     timed_out(state, flow, now)
+    congestion.timed_out(state, flow, now)
     if state.config[0].transport == r.GO_BACK_N:
         record.next = record.acknowledged
         state.senders[flow].back_at = now

@@ -16,7 +16,7 @@ import numpy as np
 
 from ailb_gen.errors import UsageError
 from ailb_gen.sim.fabric import FabricArrays, Float64, Int32, Int64
-from ailb_gen.sim.scenario.models import Loss, Scenario, Switches
+from ailb_gen.sim.scenario.models import DCQCN, Congestion, Loss, Scenario, Switches
 from ailb_gen.sim.scenario.placement import servers_by_name
 from ailb_gen.sim.scenario.traffic import CollectivePart, TrainingPart
 from ailb_gen.sim.settings import (
@@ -50,11 +50,22 @@ def settings_of(scenario: Scenario, fabric: FabricArrays, base: SimulationSettin
         switches=_switches(scenario.switches, fabric, base.switches),
         balancer=balancer,
         transport=TransportSettings(**values(transport, TransportSettings)),
-        congestion=CongestionSettings(**values(scenario.congestion, CongestionSettings)),
+        congestion=_congestion(scenario.congestion),
         nics=NicSettings(**values(scenario.nics, NicSettings)),
         measurement=Measurement() if measure.load_interval is None else Measurement(**values(measure, Measurement)),
         until_ps=scenario.until,
     )
+
+
+def _congestion(part: Congestion) -> CongestionSettings:
+    """Return the settings of congestion control; DCQCN's parameters may be keys of their own, with units."""
+    given: dict[str, float] = {}
+    if part.name == "dcqcn":
+        for name in DCQCN:
+            key = re.sub("_(us|mbps)$", "", name)
+            # Times are in ps and rates in bit/s.
+            given[name] = getattr(part, key) / (10**6 if key != name else 1)
+    return CongestionSettings(part.name, given | part.parameters)
 
 
 def values(part: Model, kind: type[Any]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from ailb_gen.sim.balancers import BALANCERS
 from ailb_gen.sim.clos import clos
+from ailb_gen.sim.congestion import CONGESTION
 from ailb_gen.sim.engine.jit import DISABLED
 from ailb_gen.sim.fabric import (
     HOST,
@@ -264,7 +265,7 @@ def cases(draw: st.DrawFn) -> Case:
         switches=switches,
         balancer=BalancerSettings(draw(st.sampled_from(sorted(BALANCERS)))),
         transport=transport,
-        congestion=CongestionSettings(draw(st.sampled_from(("none", "dcqcn")))),
+        congestion=CongestionSettings(draw(st.sampled_from(sorted(CONGESTION)))),
         nics=nics,
         until_ps=300 * PS_PER_US,
     )
