@@ -92,8 +92,8 @@ _ROWS = (
         (
             Parameter("target_factor", 1.5, "target / idle round trip, without scaling for many flows", 1),
             Parameter("range_factor", 5, "most that many flows add to the target, in targets"),
-            Parameter("scale_from_packets", 0.1, "window up to which all of it is added", 0.001),
-            Parameter("scale_to_packets", 100, "window from which nothing is added", 0.001),
+            Parameter("scale_from_packets", 0.1, "window up to which all of it is added", 0.001, 1),
+            Parameter("scale_to_packets", 100, "window from which nothing is added", 2),
             Parameter("swift_increase", 1, "additive increase per round trip, in packets", 1e-6),
             Parameter("swift_beta", 0.8, "decrease factor", 0, 1),
             Parameter("most_decrease", 0.5, "largest decrease of a round trip", 0, 1),
