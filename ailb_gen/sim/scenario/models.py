@@ -275,9 +275,9 @@ Seeds = Annotated[
 ]
 
 
-def by_name(model: Any) -> BeforeValidator:  # noqa: ANN401 - a type
+def by_name(model: Any, names: Any = str) -> BeforeValidator:  # noqa: ANN401 - types
     """Let a name stand for a model with that name alone."""
-    return BeforeValidator(_named, json_schema_input_type=str | model)
+    return BeforeValidator(_named, json_schema_input_type=names | model)
 
 
 def _listed(value: object) -> object:
@@ -311,7 +311,7 @@ class Scenario(Model):
     transport: Annotated[Transport, by_name(Transport)] = Field(
         default_factory=Transport, description="a name, or a name with other keys"
     )
-    congestion: Annotated[Congestion, by_name(Congestion)] = Field(
+    congestion: Annotated[Congestion, by_name(Congestion, CongestionName)] = Field(
         default_factory=Congestion, description="a name, or a name with other keys"
     )
     nics: Nics = Field(default_factory=Nics)

@@ -66,7 +66,7 @@ def move(state: EngineState, flow: int, path: int, now: int) -> None:
 @compiled
 def other_path(state: EngineState, flow: int) -> int:
     """Return a random path that is not that of the flow; equal ones may share all links."""
-    path = random_below(state, PORTS - 1)
+    path = random_below(state, state.flows[flow].source, PORTS - 1)
     return path + 1 if path >= state.flows[flow].path else path
 
 

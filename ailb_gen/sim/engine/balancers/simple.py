@@ -24,7 +24,7 @@ def ecmp(state: EngineState, node: int, first: int, count: int, packet: int, now
 @inlined
 def spray(state: EngineState, node: int, first: int, count: int, packet: int, now: int) -> int:
     """Return the position of a random member (Dixit et al., INFOCOM 2013)."""
-    return random_below(state, count)
+    return random_below(state, node, count)
 
 
 @inlined
@@ -38,7 +38,7 @@ def adaptive(state: EngineState, node: int, first: int, count: int, packet: int,
             least, equal = waiting, 1
         elif waiting == least:
             equal += 1
-    wanted = random_below(state, equal)
+    wanted = random_below(state, node, equal)
     for position in range(count):
         if state.waiting[state.set_links[first + position]] == least:
             if wanted == 0:
@@ -50,10 +50,9 @@ def adaptive(state: EngineState, node: int, first: int, count: int, packet: int,
 @inlined
 def _queued_bytes(state: EngineState, link: int) -> int:
     """Return the bytes that wait for a link, acknowledgements included."""
-    classes = state.config[0].classes
     total = 0
-    for number in range(link * classes, (link + 1) * classes):
-        total += state.queues[number].bytes
+    for priority in range(state.config[0].classes):
+        total += state.queues[priority, link].bytes
     return total
 
 
@@ -68,7 +67,7 @@ def _drill_by_destination(state: EngineState, node: int, first: int, count: int,
     before = NONE
     for number in range(min(int(state.parameters[0].samples), count)):
         # No member twice, as long as two are sampled.
-        other = random_below(state, count - 1) if number else random_below(state, count)
+        other = random_below(state, node, count - 1) if number else random_below(state, node, count)
         if number and other >= before:
             other += 1
         before = other
@@ -85,9 +84,9 @@ def drill(state: EngineState, node: int, first: int, count: int, packet: int, no
     record, parameters = state.nodes[node], state.parameters[0]
     if parameters.by_destination:
         return _drill_by_destination(state, node, first, count, packet)
-    best = random_below(state, count)
+    best = random_below(state, node, count)
     for _ in range(int(parameters.samples) - 1):
-        other = random_below(state, count)
+        other = random_below(state, node, count)
         if state.waiting[state.set_links[first + other]] < state.waiting[state.set_links[first + best]]:
             best = other
     if parameters.memory:
@@ -105,7 +104,7 @@ def letflow(state: EngineState, node: int, first: int, count: int, packet: int, 
     flow = state.flows[state.packets[packet].flow]
     chosen = flow.choice[hop]
     if chosen == NONE or chosen >= count or now - flow.chosen_at[hop] > state.parameters[0].gap_ps:
-        fresh = random_below(state, count)
+        fresh = random_below(state, node, count)
         if chosen not in (NONE, fresh):
             state.tasks[flow.task].rerouted += 1
         chosen = fresh
