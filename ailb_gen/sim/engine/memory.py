@@ -11,6 +11,8 @@ from ailb_gen.sim.engine.balancers.dispatch import HOOKS
 from ailb_gen.sim.engine.congestion.dispatch import HOOKS as CONTROLS
 from ailb_gen.sim.engine.random import MASK, seeded
 from ailb_gen.sim.engine.records import NEVER, NONE, EngineState, Records, records
+from ailb_gen.sim.engine.senders import CONTROLLED, SENDER, STAMP, STAMPS
+from ailb_gen.sim.engine.steered import STEERED
 from ailb_gen.sim.fabric import PS_PER_S, UNREACHABLE, FabricArrays
 from ailb_gen.sim.settings import SimulationSettings
 from ailb_gen.sim.workload import COMPUTATION, Workload, shared_queue_pairs
@@ -79,7 +81,7 @@ def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSett
         held=records((classes, links), r.HELD),
         packets=_packets(FIRST_PACKETS, 0),
         flows=records(flows, r.FLOW),
-        senders=records(1 if settings.transport.name == "raw" else flows, r.SENDER),
+        senders=records(1 if settings.transport.name == "raw" else flows, SENDER),
         tasks=tasks,
         limiters=limiters,
         successors=np.array(workload.successors, np.int32),
@@ -101,11 +103,11 @@ def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSett
         parameters=records(1, r.PARAMETERS, **parameters),
         metrics=np.zeros(hooks.tables(fabric, parameters), np.int64),
         congestion=records(1, r.CONGESTION_PARAMETERS, **_congestion_parameters(settings)),
-        controlled=records(flows if controls.keeps else 1, r.CONTROLLED),
-        kept=records(len(limiters) if controls.keeps else 1, r.CONTROLLED),
-        stamps=records(FIRST_PACKETS * hops or 1, r.STAMP),
-        last_stamps=records(flows * hops or 1, r.STAMP),
-        steered=records(flows if hooks.keeps(parameters) else 1, r.STEERED),
+        controlled=records(flows if controls.keeps else 1, CONTROLLED),
+        kept=records(len(limiters) if controls.keeps else 1, CONTROLLED),
+        stamps=records(FIRST_PACKETS * hops or 1, STAMP),
+        last_stamps=records(flows * hops or 1, STAMP),
+        steered=records(flows if hooks.keeps(parameters) else 1, STEERED),
     )
 
 
@@ -173,7 +175,7 @@ def _congestion(fabric: FabricArrays, settings: SimulationSettings) -> dict[str,
         "windowed": hooks.windowed,
         "controlled": hooks.keeps,
         "telemetry_bytes": telemetry,
-        "telemetry_hops": r.STAMPS if hooks.telemetry else 0,
+        "telemetry_hops": STAMPS if hooks.telemetry else 0,
         "header_bytes": settings.packets.header_bytes + telemetry,
         "common_round_trip_ps": _congestion_parameters(settings).get("round_trip_ps", 0)
         or longest_round_trip(fabric, settings),
@@ -291,7 +293,7 @@ def grown(state: EngineState, reason: int) -> EngineState:
     packets[:first], packets[first:] = state.packets, fresh
     hops = int(state.config[0]["telemetry_hops"])
     if hops:
-        stamps = records((first + count) * hops, r.STAMP)
+        stamps = records((first + count) * hops, STAMP)
         stamps[: first * hops] = state.stamps
         state = state._replace(stamps=stamps)
     return state._replace(packets=packets)

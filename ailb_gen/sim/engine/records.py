@@ -29,8 +29,6 @@ NONE = -1
 NEVER = 2**63 - 1
 # Switch hops of a path that a flow remembers choices for.
 HOPS = 4
-# Probes that a flow remembers.
-PROBES = 64
 # A packet that was sent so often goes in circles.
 MOST_HOPS = 16
 BUCKETS = 32
@@ -209,77 +207,8 @@ FLOW = np.dtype(
     ],
     align=True,
 )
-# What the sender of a flow measures. `round_trip` 0: nothing yet.
-SENDER = np.dtype(
-    [
-        ("round_trip", "f8"),  # smoothed, and its mean deviation (RFC 6298)
-        ("deviation", "f8"),
-        ("back_at", "i8"),  # when go-back-N went back; answers to what was sent before ask for nothing new
-        ("doublings", "i8"),  # of the timeout, since the last acknowledgement
-    ],
-    align=True,
-)
-# What congestion control by round trips, windows and telemetry keeps of a flow.
-CONTROLLED = np.dtype(
-    [
-        ("window", "f8"),  # packets in flight
-        ("reference", "f8"),  # the window at the end of the last round trip
-        ("gradient", "f8"),  # of the round trips, smoothed
-        ("share", "f8"),  # of marked packets, or of the rate of the fullest link
-        ("base_round_trip", "i8"),
-        ("last_round_trip", "i8"),
-        ("cut_at", "i8"),
-        ("round_end", "i4"),  # when all packets before are acknowledged, a round trip ends
-        ("stage", "i4"),
-        ("answers", "i4"),  # in this round trip
-        ("marks", "i4"),
-    ],
-    align=True,
-)
-# What a switch writes into a packet: over which link it went and when, bytes sent before, bytes that wait.
-STAMP = np.dtype([("at", "i8"), ("sent", "i8"), ("queued", "i4"), ("link", "i4")], align=True)
-# Switches that a packet has room for.
-STAMPS = 5
 # The lines of a flow that acknowledgements (and sending) use, and data at its receiver.
 SENDING, CONGESTION, RECEIVING = range(3)
-# What ConWeave keeps of a flow at its first and its last switch, and Hopper at its host.
-STEERED = np.dtype(
-    [
-        # ConWeave, first switch.
-        ("path", "i4"),
-        ("epoch", "i4"),  # 0: no packet has come yet
-        ("rerouted", "i4"),  # in this epoch
-        ("confirmed", "i4"),  # the next packet begins an epoch
-        ("active_at", "i8"),
-        ("reply_by", "i8"),
-        ("tail_at", "i8"),
-        # ConWeave, last switch.
-        ("epoch_seen", "i4"),
-        ("tail_seen", "i4"),  # in this epoch
-        ("old_path_seen", "i4"),  # in this epoch: `sent` and `received` hold
-        ("held_head", "i4"),  # rerouted packets that wait for the TAIL
-        ("held_tail", "i4"),
-        ("sent", "i4"),  # tick at which the last packet of the old path left the first switch
-        ("received", "i8"),
-        ("resume_at", "i8"),
-        ("timer_at", "i8"),
-        # FlowBender and Hopper.
-        ("round_trip", "f8"),
-        ("base_round_trip", "i8"),
-        ("chunk_at", "i8"),  # when it began
-        ("chunk_end", "i4"),  # the first packet of the next one
-        # Hopper.
-        ("probe_path", "i4", (PROBES,)),
-        ("probe_at", "i8", (PROBES,)),
-        ("probe_round_trip", "i8", (PROBES,)),  # 0: not answered
-        ("next_probe", "i4"),
-        ("may_probe", "i4"),  # in this epoch
-        ("may_switch", "i4"),
-        ("round_trips", "f8"),  # of round trips in this epoch
-        ("weighted_round_trips", "f8"),  # each times its number
-    ],
-    align=True,
-)
 TASK = np.dtype(
     [
         ("source", "i4"),
