@@ -15,12 +15,15 @@ PS_PER_S, PS_PER_US = 10**12, 10**6
 # the most loaded of two links has the least; all evenly.
 HASHED, LEAST_LOADED, LEAST_LOADED_NEXT, SPREAD = range(4)
 # The end of a parameter's name, and what it stands for.
-UNITS = {"us": "µs", "percent": "%", "bytes": "bytes", "packets": "packets", "rate": "1/s"}
+UNITS = {"us": "µs", "percent": "%", "bytes": "bytes", "packets": "packets", "rate": "1/s", "mbps": "Mbit/s"}
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of a load balancer; its unit is the end of its name. `least` and `most` are allowed, too."""
+    """A parameter of a load balancer or of congestion control; its unit is the end of its name.
+
+    `least` and `most` are allowed, too.
+    """
 
     name: str
     default: float
@@ -35,14 +38,20 @@ class Parameter:
 
     @property
     def field(self) -> str:
-        """The name in the engine, which has times, and periods in place of rates, in ps."""
+        """The name in the engine, which has times, and periods in place of rates, in ps, and bytes per ps."""
         stem, _, end = self.name.rpartition("_")
-        return {"us": f"{stem}_ps", "rate": f"{stem}_period_ps"}.get(end, self.name)
+        return {"us": f"{stem}_ps", "rate": f"{stem}_period_ps", "mbps": f"{stem}_speed"}.get(end, self.name)
 
     def value(self, given: float) -> float:
         """Return the engine's value for a given one."""
-        unit = self.name.rpartition("_")[2]
-        return given * PS_PER_US if unit == "us" else PS_PER_S / given if unit == "rate" else given
+        match self.name.rpartition("_")[2]:
+            case "us":
+                return given * PS_PER_US
+            case "rate":
+                return PS_PER_S / given
+            case "mbps":
+                return given * 10**6 / 8 / PS_PER_S
+        return given
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +131,13 @@ _ROWS = (
         (
             Parameter("samples", 2, "random members sampled", 1, 16),
             Parameter("memory", 1, "members remembered", 0, 1),
+            Parameter(
+                "by_destination",
+                0,
+                "1: one is remembered per destination, bytes count, equal ones do not move (ConWeave's simulator)",
+                0,
+                1,
+            ),
         ),
     ),
     Balancer(

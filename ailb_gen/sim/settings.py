@@ -11,7 +11,6 @@ from typing import Literal
 from ailb_gen.sim.fabric import PS_PER_US, Bools, Float64, Int64
 
 TransportName = Literal["raw", "go-back-n", "selective-repeat", "timeout-only"]
-CongestionName = Literal["none", "dcqcn"]
 Scheduling = Literal["strict", "round-robin"]
 # Packet by packet, or rates of flows.
 Level = Literal["packet", "flow"]
@@ -78,7 +77,8 @@ class TransportSettings:
 
     `window_bytes`: how much a queue pair may have in flight; None: one bandwidth-delay product (selective repeat) or
     no limit (the others). `reordering_packets`: how far out of order packets are acknowledged without a NACK.
-    `message_bytes`: flows are sent in messages of this size, each when the one before is acknowledged.
+    `message_bytes`: flows are sent in messages of this size, each when the one before is acknowledged. `timeout_ps`
+    None: as the round trips of a flow say (`engine/timeouts.py`).
     """
 
     name: TransportName = "raw"
@@ -86,31 +86,22 @@ class TransportSettings:
     message_bytes: int | None = None
     reordering_packets: int = 0
     nack_interval_ps: int = 4 * PS_PER_US
-    timeout_ps: int = 4000 * PS_PER_US
+    timeout_ps: int | None = None
     # In place of `timeout_ps` while at most `few_packets` are in flight.
     few_packets: int = 3
-    timeout_few_ps: int = 4000 * PS_PER_US
+    timeout_few_ps: int | None = None
+    # Go-back-N goes back at every NACK, also at those that were under way when it did last.
+    every_nack: bool = False
     # A flow ends when its sender knows that all has arrived, not when it has arrived.
     ends_acknowledged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class CongestionSettings:
-    """DCQCN's parameters (Zhu et al., SIGCOMM 2015), without byte counter.
+    """A congestion control by its name in the engine's table, and its parameters by name; absent ones have defaults."""
 
-    Defaults are those of conweave-ns3 (Song et al., SIGCOMM 2023) at 100 Gbit/s, for every rate: NICs have fixed steps,
-    and scaled ones make no consistent difference (docs/simulate-fluid.md).
-    """
-
-    name: CongestionName = "none"
-    gain: float = 1 / 256
-    alpha_interval_ps: int = 1 * PS_PER_US
-    cut_interval_ps: int = 4 * PS_PER_US
-    increase_interval_ps: int = 300 * PS_PER_US
-    fast_recovery_stages: int = 1
-    additive_bps: int = 40_000_000
-    hyper_bps: int = 100_000_000
-    minimum_bps: int = 100_000_000
+    name: str = "none"
+    parameters: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

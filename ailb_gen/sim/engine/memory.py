@@ -4,11 +4,14 @@ from typing import Any
 
 import numpy as np
 
+from ailb_gen.sim import congestion
 from ailb_gen.sim.balancers import BALANCERS, NUMBERS
 from ailb_gen.sim.engine import records as r
 from ailb_gen.sim.engine.balancers.dispatch import HOOKS
+from ailb_gen.sim.engine.congestion.dispatch import HOOKS as CONTROLS
 from ailb_gen.sim.engine.random import MASK, seeded
 from ailb_gen.sim.engine.records import NEVER, NONE, EngineState, Records, records
+from ailb_gen.sim.engine.senders import CONTROLLED, SENDER, STAMP, STAMPS
 from ailb_gen.sim.engine.steered import STEERED
 from ailb_gen.sim.fabric import PS_PER_S, UNREACHABLE, FabricArrays
 from ailb_gen.sim.settings import SimulationSettings
@@ -17,8 +20,8 @@ from ailb_gen.sim.workload import COMPUTATION, Workload, shared_queue_pairs
 TRANSPORTS = {"raw": r.RAW, "go-back-n": r.GO_BACK_N, "selective-repeat": r.SELECTIVE, "timeout-only": r.SELECTIVE}
 FIRST_PACKETS, FIRST_TIMERS = 4096, 1024
 NO_LIMIT = 2**31 - 1
-# After this many halvings nothing is left to recover.
-MOST_STAGES = 2**16 - 2
+# The least timeout that follows from round trips, in idle round trips of the longest path.
+LEAST_TIMEOUT = 10
 
 
 def byte_ps(fabric: FabricArrays) -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -33,11 +36,15 @@ def window_packets(fabric: FabricArrays, settings: SimulationSettings) -> int:
         return max(1, transport.window_bytes // settings.packets.payload_bytes)
     if transport.name != "selective-repeat":
         return NO_LIMIT
-    # One bandwidth-delay product of the longest path there and back over two tiers (Mittal et al., SIGCOMM 2018).
+    # One bandwidth-delay product (Mittal et al., SIGCOMM 2018).
+    product = longest_round_trip(fabric, settings) / float(byte_ps(fabric).min())
+    return max(1, int(product / settings.packets.payload_bytes))
+
+
+def longest_round_trip(fabric: FabricArrays, settings: SimulationSettings) -> float:
+    """Return the round trip of a packet over two tiers of the slowest and longest links, all idle, in ps."""
     wire = settings.packets.payload_bytes + settings.packets.header_bytes
-    slowest = float(byte_ps(fabric).max())
-    round_trip = 2 * 4 * float(fabric.delay_ps.max()) + 4 * wire * slowest
-    return max(1, int(round_trip / float(byte_ps(fabric).min()) / settings.packets.payload_bytes))
+    return 2 * 4 * float(fabric.delay_ps.max()) + 4 * wire * float(byte_ps(fabric).max())
 
 
 def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSettings, seed: int) -> EngineState:
@@ -54,11 +61,14 @@ def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSett
     tasks, limiters = _tasks(workload, settings)
     hooks, parameters = HOOKS[settings.balancer.name], _parameters(settings)
     most = {name: max(values) for name, values in parameters.items()}
+    controls = CONTROLS[settings.congestion.name]
+    config = _config(fabric, workload, settings, classes, bits)
+    hops = int(config["telemetry_hops"])
     firsts, hosts = fabric.set_first, fabric.first_destination
     queue = dict.fromkeys(("head", "tail", "ring_head", "ring_tail"), NONE)
     bitmaps = (flows if settings.transport.name not in ("raw", "go-back-n") else 1, words)
     return EngineState(
-        config=records(1, r.CONFIG, **_config(fabric, workload, settings, classes, bits)),
+        config=records(1, r.CONFIG, **config),
         run=records(1, r.RUN, free_packets=FIRST_PACKETS, free_flow=NONE, ready_head=NONE),
         tree=np.full(2 << bits, NEVER, np.int64),
         timers=records((2, flows + FIRST_TIMERS + len(fabric.changes) + len(fabric.forwarding)), r.TIMER),
@@ -71,6 +81,7 @@ def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSett
         held=records((classes, links), r.HELD, limit=_headroom(fabric, settings)),
         packets=_packets(FIRST_PACKETS, 0),
         flows=records(flows, r.FLOW),
+        senders=records(1 if settings.transport.name == "raw" else flows, SENDER),
         tasks=tasks,
         limiters=limiters,
         successors=np.array(workload.successors, np.int32),
@@ -91,6 +102,11 @@ def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSett
         load=np.zeros((measured.load_samples if measured.load_interval_ps else 0, links), np.int64),
         parameters=records(1 + len(settings.balancer.exceptions), r.PARAMETERS, **parameters),
         metrics=np.zeros(hooks.tables(fabric, most), np.int64),
+        congestion=records(1, r.CONGESTION_PARAMETERS, **_congestion_parameters(settings)),
+        controlled=records(flows if controls.keeps else 1, CONTROLLED),
+        kept=records(len(limiters) if controls.keeps else 1, CONTROLLED),
+        stamps=records(FIRST_PACKETS * hops or 1, STAMP),
+        last_stamps=records(flows * hops or 1, STAMP),
         steered=records(flows if hooks.keeps(most) else 1, STEERED),
     )
 
@@ -113,7 +129,6 @@ def _config(
     parts = (
         settings.packets,
         settings.transport,
-        settings.congestion,
         settings.nics,
         settings.measurement,
     )
@@ -140,16 +155,42 @@ def _config(
         and classes == r.FIRST_DATA + 1,
         "deferred": hooks.deferred,
         "transport": TRANSPORTS[transport.name],
-        "dcqcn": settings.congestion.name == "dcqcn",
         "balancer": NUMBERS[settings.balancer.name],
         "chunk": settings.balancer.parameters.get("chunk_packets", 0),
         "delayed": int(np.count_nonzero((workload.waits > 0) & (workload.start_ps > 0))),
         "round_robin": switches.scheduling == "round-robin",
         "window": window_packets(fabric, settings),
+        "least_timeout_ps": int(LEAST_TIMEOUT * longest_round_trip(fabric, settings)),
         "message_packets": 0 if message is None else max(1, -(-message // settings.packets.payload_bytes)),
         "reordering_packets": NO_LIMIT if transport.name == "timeout-only" else transport.reordering_packets,
-        "fast_recovery_stages": min(settings.congestion.fast_recovery_stages, MOST_STAGES),
+        "timeout_few_ps": NONE if transport.timeout_ps is None else transport.timeout_few_ps or transport.timeout_ps,
+        **_congestion(fabric, settings),
     }
+
+
+def _congestion(fabric: FabricArrays, settings: SimulationSettings) -> dict[str, float]:
+    """Return what the engine knows of congestion control, and the headers with what switches write."""
+    name = settings.congestion.name
+    hooks, given = CONTROLS[name], congestion.CONGESTION[name].values(settings.congestion.parameters)
+    telemetry = int(given[hooks.telemetry]) if hooks.telemetry else 0
+    return {
+        "congestion": congestion.NUMBERS[name],
+        "paced": hooks.paced,
+        "windowed": hooks.windowed,
+        "controlled": hooks.keeps,
+        "telemetry_bytes": telemetry,
+        "telemetry_hops": STAMPS if hooks.telemetry else 0,
+        "header_bytes": settings.packets.header_bytes + telemetry,
+        "common_round_trip_ps": _congestion_parameters(settings).get("round_trip_ps", 0)
+        or longest_round_trip(fabric, settings),
+    }
+
+
+def _congestion_parameters(settings: SimulationSettings) -> dict[str, float]:
+    """Return the parameters of congestion control by their names in the engine."""
+    row = congestion.CONGESTION[settings.congestion.name]
+    given = row.values(settings.congestion.parameters)
+    return {one.field: one.value(given[one.name]) for one in row.parameters}
 
 
 def _links(fabric: FabricArrays) -> Records:
@@ -266,7 +307,7 @@ def _tasks(workload: Workload, settings: SimulationSettings) -> tuple[Records, R
     if workload.priority is not None:
         result["priority"][:count] = workload.priority
     shared = 0
-    if settings.congestion.name == "dcqcn":
+    if settings.congestion.name != "none":
         result["limiter"][:count], shared = shared_queue_pairs(workload)
     return result, records(max(1, shared), r.LIMITER, flow=NONE)
 
@@ -310,4 +351,9 @@ def grown(state: EngineState, reason: int) -> EngineState:
     run["free_packets"] += count
     packets = records(first + count, r.PACKET)
     packets[:first], packets[first:] = state.packets, fresh
+    hops = int(state.config[0]["telemetry_hops"])
+    if hops:
+        stamps = records((first + count) * hops, STAMP)
+        stamps[: first * hops] = state.stamps
+        state = state._replace(stamps=stamps)
     return state._replace(packets=packets)

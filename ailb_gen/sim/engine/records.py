@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ailb_gen.sim.balancers import BALANCERS
+from ailb_gen.sim.congestion import CONGESTION as CONTROLS
 from ailb_gen.sim.engine.jit import DISABLED, LINE
 from ailb_gen.sim.outcome import COUNTS
 from ailb_gen.sim.settings import (
-    CongestionSettings,
     Measurement,
     NicSettings,
     PacketSettings,
@@ -307,7 +307,7 @@ RUN = np.dtype(
 )
 # Settings that the engine has by their own names; NONE: not set.
 _TYPES: dict[Any, str] = {int: "i8", bool: "i8", int | None: "i8", float: "f8"}
-_PARTS = (PacketSettings, TransportSettings, CongestionSettings, NicSettings, Measurement)
+_PARTS = (PacketSettings, TransportSettings, NicSettings, Measurement)
 SETTINGS = {one.name: _TYPES[one.type] for part in _PARTS for one in fields(part) if one.type in _TYPES}
 CONFIG = np.dtype(
     [
@@ -322,12 +322,19 @@ CONFIG = np.dtype(
         ("lazy", "i8"),  # queues are looked at only when a packet joins or leaves them
         ("deferred", "i8"),  # a packet waits until all that arrive at its time have chosen
         ("transport", "i8"),
-        ("dcqcn", "i8"),
+        ("congestion", "i8"),  # 0: none
+        ("paced", "i8"),
+        ("windowed", "i8"),
+        ("controlled", "i8"),
+        ("telemetry_bytes", "i8"),
+        ("telemetry_hops", "i8"),  # switches that a packet has room for; 0: they write nothing
+        ("common_round_trip_ps", "i8"),
         ("balancer", "i8"),
         ("chunk", "i8"),  # packets at whose end a host may choose another path; 0: after every packet
         ("delayed", "i8"),  # tasks that wait for others and for a time
         ("round_robin", "i8"),
         ("window", "i8"),  # packets in flight
+        ("least_timeout_ps", "i8"),  # of those that follow from round trips
         ("message_packets", "i8"),  # 0: a flow is one message
         ("shared_buffer_bytes", "i8"),  # of the largest switch; NONE: queues are infinite
         ("pfc", "i8"),  # some class is lossless somewhere
@@ -339,6 +346,10 @@ CONFIG = np.dtype(
 # Parameters of all load balancers, those with one name once.
 PARAMETERS = np.dtype(
     [(name, "f8") for name in dict.fromkeys(one.field for row in BALANCERS.values() for one in row.parameters)]
+)
+# The same of congestion control.
+CONGESTION_PARAMETERS = np.dtype(
+    [(name, "f8") for name in dict.fromkeys(one.field for row in CONTROLS.values() for one in row.parameters)]
 )
 
 
@@ -358,6 +369,11 @@ class EngineState(NamedTuple):
     held: Records  # by class and link
     packets: Records
     flows: Records
+    senders: Records  # by flow
+    controlled: Records  # by flow; one record if congestion control keeps none
+    kept: Records  # the same of queue pairs, by limiter
+    stamps: Records  # by packet and switch
+    last_stamps: Records  # by flow and switch
     tasks: Records
     limiters: Records
     successors: Ints32
@@ -377,6 +393,7 @@ class EngineState(NamedTuple):
     buckets: npt.NDArray[np.uint8]
     load: Ints  # (samples, links)
     parameters: Records  # of the load balancer, by the profile of a node; the first one of most
+    congestion: Records  # one, the parameters of congestion control
     # Tables of the load balancer, three dimensions.
     metrics: Ints
     steered: Records  # by flow, for load balancers that keep more of one; one record for others

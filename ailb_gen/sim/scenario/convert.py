@@ -15,7 +15,7 @@ import numpy as np
 from ailb_gen.errors import UsageError
 from ailb_gen.sim.fabric import FabricArrays, Float64, Int32, Int64
 from ailb_gen.sim.scenario.exceptions import with_exceptions, with_other_parameters
-from ailb_gen.sim.scenario.models import Loss, Scenario, Switches
+from ailb_gen.sim.scenario.models import DCQCN, Congestion, Loss, Scenario, Switches
 from ailb_gen.sim.scenario.names import links_of, matching
 from ailb_gen.sim.scenario.placement import servers_by_name
 from ailb_gen.sim.scenario.traffic import CollectivePart, TrainingPart
@@ -49,14 +49,13 @@ def settings_of(scenario: Scenario, fabric: FabricArrays, base: SimulationSettin
         balancer = BalancerSettings(own.name, {**balancer.parameters, **own.parameters}, exceptions)
     rows = scenario.switches.exceptions
     _refuse_large_packets(scenario, fabric, base.switches)
-    few = transport.timeout if transport.timeout_few is None else transport.timeout_few
     return replace(
         base,
         packets=PacketSettings(**values(scenario.packets, PacketSettings)),
         switches=with_exceptions(_switches(scenario.switches, fabric, base.switches), rows, fabric),
         balancer=with_other_parameters(balancer, rows, fabric),
-        transport=TransportSettings(**values(transport, TransportSettings) | {"timeout_few_ps": few}),
-        congestion=CongestionSettings(**values(scenario.congestion, CongestionSettings)),
+        transport=TransportSettings(**values(transport, TransportSettings)),
+        congestion=_congestion(scenario.congestion),
         nics=NicSettings(**values(scenario.nics, NicSettings)),
         measurement=Measurement() if measure.load_interval is None else Measurement(**values(measure, Measurement)),
         until_ps=scenario.until,
@@ -79,6 +78,17 @@ def _refuse_large_packets(scenario: Scenario, fabric: FabricArrays, base: Buffer
             f"{scenario.packets.payload} are to be simulated: {names}; RDMA would send {fitting} there: write "
             f"'packets: {{payload: {fitting}}}', which is then that of all NICs"
         )
+
+
+def _congestion(part: Congestion) -> CongestionSettings:
+    """Return the settings of congestion control; DCQCN's parameters may be keys of their own, with units."""
+    given: dict[str, float] = {}
+    if part.name == "dcqcn":
+        for name in DCQCN:
+            key = re.sub("_(us|mbps)$", "", name)
+            # Times are in ps and rates in bit/s.
+            given[name] = getattr(part, key) / (10**6 if key != name else 1)
+    return CongestionSettings(part.name, given | part.parameters)
 
 
 def values(part: Model, kind: type[Any]) -> dict[str, Any]:

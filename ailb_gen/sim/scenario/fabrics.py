@@ -28,7 +28,7 @@ from ailb_gen.sim.scenario.load import Variant
 from ailb_gen.sim.scenario.models import Clos, FabricPart, FailurePart, Files, Scenario
 from ailb_gen.sim.scenario.placement import read_placement
 from ailb_gen.sim.scenario.recipe import TrafficRecipe
-from ailb_gen.sim.settings import BalancerSettings, BufferSettings, CongestionName, SimulationSettings
+from ailb_gen.sim.settings import BalancerSettings, BufferSettings, SimulationSettings
 
 # The balancer for which colors decide.
 RLB = "rlb"
@@ -36,7 +36,7 @@ NO_SWITCHES = "level flow: all switches balance alike, as most do; other setting
 NO_CLASSES = "level flow: all flows share links equally; 'priority' has no effect"
 NO_DELAY = "level flow: 'delay' and 'loss' of failures have no effect; 'rate' has"
 # Of congestion controls that rates of flows follow; flows of the others have their fair rates at once.
-FOLLOWED: tuple[CongestionName, ...] = ("none", "dcqcn")
+FOLLOWED: tuple[str, ...] = ("none", "dcqcn")
 NOT_FOLLOWED = (
     "level flow: flows have fair rates at once; 'congestion: {}' has no effect, and collisions cost too little"
 )

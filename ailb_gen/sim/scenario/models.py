@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
 
 from ailb_gen.sim.balancers import BALANCERS
+from ailb_gen.sim.congestion import CONGESTION
 from ailb_gen.sim.fabric import PS_PER_US, Degradation
 from ailb_gen.sim.scenario.scalars import (
     LINKS,
@@ -24,7 +26,7 @@ from ailb_gen.sim.scenario.scalars import (
     written,
 )
 from ailb_gen.sim.scenario.traffic import FileName, TrafficPart
-from ailb_gen.sim.settings import CongestionName, Level, Scheduling, TransportName
+from ailb_gen.sim.settings import Level, Scheduling, TransportName
 from ailb_gen.validation import Bool, Int, Model, wrong
 from ailb_gen.wording import did_you_mean
 
@@ -42,11 +44,16 @@ def _named(value: object) -> object:
     return {"name": value} if isinstance(value, str) else value
 
 
-def _balancer_name(value: object) -> str:
-    if isinstance(value, str) and value in BALANCERS:
-        return value
-    hint = did_you_mean(value, BALANCERS) or f"there are {', '.join(BALANCERS)}"
-    raise wrong("wrong-value", f"there is no load balancer {str(value)[:40]!r}; {hint}")
+def _declared(what: str, names: Collection[str]) -> PlainValidator:
+    """Return what takes the names that are declared of something."""
+
+    def check(value: object) -> str:
+        if isinstance(value, str) and value in names:
+            return value
+        hint = did_you_mean(value, names) or f"there are {', '.join(names)}"
+        raise wrong("wrong-value", f"there is no {what} {str(value)[:40]!r}; {hint}")
+
+    return PlainValidator(check)
 
 
 def _several(value: object) -> object:
@@ -54,7 +61,9 @@ def _several(value: object) -> object:
     return value if isinstance(value, list) else [value]
 
 
-BalancerName = Annotated[str, PlainValidator(_balancer_name), WithJsonSchema({"enum": list(BALANCERS)})]
+BalancerName = Annotated[str, _declared("load balancer", BALANCERS), WithJsonSchema({"enum": list(BALANCERS)})]
+CongestionName = Annotated[str, _declared("congestion control", CONGESTION), WithJsonSchema({"enum": list(CONGESTION)})]
+DCQCN = {one.name: one for one in CONGESTION["dcqcn"].parameters}
 
 
 Rates = Annotated[tuple[Rate, ...], BeforeValidator(_several, json_schema_input_type=Rate | list[Rate])]
@@ -200,26 +209,43 @@ class Transport(Model):
     )
     reordering: Few = Field(0, description="packets out of order without a NACK")
     nack_interval: Time = written("4us", "least time between two NACKs of a flow")
-    timeout: SomeTime = written("4ms", "without an acknowledgement, after which a flow sends again")
+    every_nack: Bool = Field(
+        False,
+        description="go-back-N goes back at every NACK, as in ConWeave's simulator; else only where that is news",
+    )
+    timeout: SomeTime | None = Field(
+        None,
+        description="without an acknowledgement, after which a flow sends again; default: as its round trips say",
+    )
     timeout_few: SomeTime | None = Field(None, description="while few packets are in flight; default: timeout")
     few_packets: Few = Field(3, description="packets in flight up to which timeout_few applies")
     ends_acknowledged: Bool = Field(False, description="a flow completes when its sender knows that all has arrived")
 
 
-class Congestion(Model):
-    """Congestion control of the hosts."""
-
-    name: CongestionName = Field("none", description="DCQCN, or no congestion control; the other keys are DCQCN's")
-    gain: Annotated[Number, Field(gt=0, le=1)] = Field(1 / 256, description="weight of a new sample in alpha")
-    alpha_interval: SomeTime = written("1us", "between updates of alpha")
-    cut_interval: SomeTime = written("4us", "least time between two cuts of the rate")
-    increase_interval: SomeTime = written("300us", "between increases of the rate")
-    fast_recovery_stages: Few = Field(
-        1, description="increases halfway to the rate before the cut, then additive, then hyper"
+def _of_dcqcn(name: str) -> Any:  # noqa: ANN401 - a field of any type
+    """Make a field of one of DCQCN's parameters."""
+    one = DCQCN[name]
+    words = {"us": f"{one.default:g}us", "mbps": f"{one.default:g}m"}
+    return Field(
+        words.get(name.rpartition("_")[2], one.default), validate_default=True, description=f"DCQCN: {one.text}"
     )
-    additive: Rate = written("40m", "step of an additive increase")
-    hyper: Rate = written("100m", "step of a hyper increase")
-    minimum: Rate = written("100m", "lowest rate of a flow")
+
+
+class Congestion(Model):
+    """Congestion control of the hosts. Keys other than name and parameters are DCQCN's."""
+
+    name: CongestionName = Field("none", description="the congestion control")
+    parameters: dict[str, Number] = Field(
+        default_factory=dict, description="its parameters that differ from their defaults"
+    )
+    gain: Annotated[Number, Field(gt=0, le=1)] = _of_dcqcn("gain")
+    alpha_interval: SomeTime = _of_dcqcn("alpha_interval_us")
+    cut_interval: SomeTime = _of_dcqcn("cut_interval_us")
+    increase_interval: SomeTime = _of_dcqcn("increase_interval_us")
+    fast_recovery_stages: Few = _of_dcqcn("fast_recovery_stages")
+    additive: Rate = _of_dcqcn("additive_mbps")
+    hyper: Rate = _of_dcqcn("hyper_mbps")
+    minimum: Rate = _of_dcqcn("minimum_mbps")
 
 
 class Nics(Model):
@@ -309,9 +335,9 @@ Seeds = Annotated[
 ]
 
 
-def by_name(model: Any) -> BeforeValidator:  # noqa: ANN401 - a type
+def by_name(model: Any, names: Any = str) -> BeforeValidator:  # noqa: ANN401 - types
     """Let a name stand for a model with that name alone."""
-    return BeforeValidator(_named, json_schema_input_type=str | model)
+    return BeforeValidator(_named, json_schema_input_type=names | model)
 
 
 def _listed(value: object) -> object:
@@ -345,7 +371,7 @@ class Scenario(Model):
     transport: Annotated[Transport, by_name(Transport)] = Field(
         default_factory=Transport, description="a name, or a name with other keys"
     )
-    congestion: Annotated[Congestion, by_name(Congestion)] = Field(
+    congestion: Annotated[Congestion, by_name(Congestion, CongestionName)] = Field(
         default_factory=Congestion, description="a name, or a name with other keys"
     )
     nics: Nics = Field(default_factory=Nics)

@@ -10,6 +10,7 @@ from pydantic import Field, PlainValidator
 from ailb_gen.sim.scenario.models import (
     Balancers,
     Congestion,
+    CongestionName,
     Failures,
     Nics,
     Packets,
@@ -117,7 +118,7 @@ class WhatIf(Model):
     transport: Annotated[Transport, by_name(Transport)] = Field(
         default_factory=Transport, description="a name, or a name with other keys"
     )
-    congestion: Annotated[Congestion, by_name(Congestion)] = Field(
+    congestion: Annotated[Congestion, by_name(Congestion, CongestionName)] = Field(
         default_factory=lambda: Congestion(name="dcqcn"), description="a name, or a name with other keys"
     )
     nics: Nics = Field(default_factory=Nics)

@@ -260,8 +260,13 @@ class Check:
             ended = self.flows["acknowledged"][flow] == self.flows["packets"][flow]
             assert kinds[r.TIMEOUT, task] == bool(self.flows["timer"][flow]) or ended
             in_flight = self.flows["next"][flow] - self.flows["acknowledged"][flow]
-            if self.flows["next"][flow] < self.flows["packets"][flow] and in_flight < self.config["window"]:
+            if self.flows["next"][flow] < self.flows["packets"][flow] and in_flight < self._window(flow):
                 assert phase != r.IDLE, f"flow {flow} sleeps"
+
+    def _window(self, flow: int) -> float:
+        """How many packets of a flow may be in flight, as its transport and its congestion control have it."""
+        most = float(self.config["window"])
+        return min(most, max(1.0, float(self.state.controlled["window"][flow]))) if self.config["windowed"] else most
 
     def sums(self) -> None:
         """Data that was sent has arrived, is under way, or was lost; acknowledgements may be lost as well."""

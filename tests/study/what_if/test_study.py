@@ -103,12 +103,13 @@ def test_a_factor_divides_bytes_and_times() -> None:
         {"name": "spine1", "at": "5000000000ps", "back": "10000000000ps", "detection": "100000000ps"}
     ]
     assert (whole["until"], small["until"]) == ("1000000000000ps", "100000000000ps")
-    assert (whole["transport"], small["transport"]) == ({}, {"timeout": "400000000ps"})
+    assert (whole["transport"], small["transport"]) == ({}, {})
 
 
 def test_timeouts_stay_above_round_trips() -> None:
     found = scenario(
-        LAB.replace("1MB", "100MB").replace("64KiB", "8MiB") + "scale: 1000\ntransport: selective-repeat\n"
+        LAB.replace("1MB", "100MB").replace("64KiB", "8MiB")
+        + "scale: 1000\ntransport: {name: selective-repeat, timeout: 4ms}\n"
     )
     assert found["transport"] == {"name": "selective-repeat", "timeout": "100000000ps"}
 

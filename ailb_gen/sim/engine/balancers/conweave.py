@@ -17,11 +17,12 @@ from ailb_gen.sim.engine.balancers.hooks import Hooks
 from ailb_gen.sim.engine.balancers.simple import by_hash
 from ailb_gen.sim.engine.buffers import admit, release
 from ailb_gen.sim.engine.events import add_timer
-from ailb_gen.sim.engine.forwarding import fib_entry, is_idle, lose, next_hops, refuse, send_on
+from ailb_gen.sim.engine.forwarding import is_idle, lose, next_hops, refuse, send_on
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.links import append_or_send
 from ailb_gen.sim.engine.random import random_below
 from ailb_gen.sim.engine.records import EngineState
+from ailb_gen.sim.engine.routes import fib_entry
 from ailb_gen.sim.engine.wire import free_packet, new_packet
 from ailb_gen.sim.fabric import UNREACHABLE, FabricArrays
 

@@ -34,10 +34,10 @@ from typing import Any
 from ailb_gen.sim.engine.balancers.hooks import Hooks
 from ailb_gen.sim.engine.balancers.simple import by_hash
 from ailb_gen.sim.engine.events import add_timer
-from ailb_gen.sim.engine.forwarding import fib_entry
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.random import happens, mix, power, random_below
 from ailb_gen.sim.engine.records import BALANCER, BEST_BAND, HOPS, NEVER, NONE, EngineState
+from ailb_gen.sim.engine.routes import fib_entry
 from ailb_gen.sim.fabric import FabricArrays
 
 # The share of the average that a sample leaves.
