@@ -232,7 +232,6 @@ _ROWS = (
             Parameter("pause_us", 16, "time a path is avoided after a congestion packet"),
             Parameter("samples", 2, "random paths tried in place of an avoided one", 1, 16),
         ),
-        hashed_without="dynamic",
     ),
     Balancer(
         "rlb",

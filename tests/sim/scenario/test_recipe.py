@@ -95,7 +95,7 @@ def test_a_fabric_that_does_not_fit_is_not_built(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(fabrics, "clos", never)
     monkeypatch.setattr(fabrics, "available_bytes", lambda: 8 << 30)
     fabric = "fabric: {clos: {leaves: 4096, spines: 64, hosts_per_leaf: 4096}}"
-    message = r"fabric\.clos: 16,777,216 hosts and 34,078,720 links need about 13\.1 GiB of memory, and 8 GiB are free"
+    message = r"fabric\.clos: 16,777,216 hosts and 34,078,720 links need about 15\.7 GiB of memory, and 8 GiB are free"
     with pytest.raises(UsageError, match=message):
         points_of(
             parse(f"{fabric}\ntraffic: [{{mice: {{bytes: 1, interval: 1us, count: 1}}}}]", "scenario.yaml"), Path()
