@@ -197,10 +197,11 @@ def test_only_what_runs_at_a_time_counts(transport: TransportName, packets: int)
 
 def test_the_estimate_knows_the_sizes_of_the_engine() -> None:
     assert 3 * records.PACKET.itemsize <= memory.PACKET
-    assert 3 * records.FLOW.itemsize <= memory.FLOW
+    assert records.FLOW.itemsize + records.TIMER.itemsize <= memory.FLOW
     assert records.TASK.itemsize + 40 <= memory.TASK
     # Two classes of its own and eight of data.
-    assert records.LINK.itemsize + 10 * records.QUEUE.itemsize + 8 * records.BUCKETS <= memory.LINK
+    link = records.LINK.itemsize + records.WIRE.itemsize + records.PORT.itemsize + 4 * records.BUCKETS
+    assert link + 10 * (records.QUEUE.itemsize + records.HELD.itemsize) <= memory.LINK
 
 
 def rows_of(points: list[Point], found: list[PointResult]) -> list[PointRow]:

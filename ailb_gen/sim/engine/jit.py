@@ -139,7 +139,7 @@ class _Fields(AttributeTemplate):
 
     key = _Reference
 
-    def generic_resolve(self, reference: Any, name: str) -> Any:  # noqa: ANN401
+    def generic_resolve(self, reference: Any, name: str) -> Any:  # type: ignore[override]  # noqa: ANN401
         fields = reference.arrays.fields
         return reference.arrays[fields.index(name)] if name in fields else None
 

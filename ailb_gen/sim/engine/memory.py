@@ -9,6 +9,7 @@ from ailb_gen.sim.engine import records as r
 from ailb_gen.sim.engine.balancers.dispatch import HOOKS
 from ailb_gen.sim.engine.random import MASK, seeded
 from ailb_gen.sim.engine.records import NEVER, NONE, EngineState, Records, records
+from ailb_gen.sim.engine.steered import STEERED
 from ailb_gen.sim.fabric import PS_PER_S, UNREACHABLE, FabricArrays
 from ailb_gen.sim.settings import SimulationSettings
 from ailb_gen.sim.workload import COMPUTATION, Workload, shared_queue_pairs
@@ -91,7 +92,7 @@ def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSett
         load=np.zeros((measured.load_samples if measured.load_interval_ps else 0, links), np.int64),
         parameters=records(1 + len(settings.balancer.exceptions), r.PARAMETERS, **parameters),
         metrics=np.zeros(hooks.tables(fabric, most), np.int64),
-        steered=records(flows if hooks.keeps(most) else 1, r.STEERED),
+        steered=records(flows if hooks.keeps(most) else 1, STEERED),
     )
 
 

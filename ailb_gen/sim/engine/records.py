@@ -28,8 +28,6 @@ NONE = -1
 NEVER = 2**63 - 1
 # Switch hops of a path that a flow remembers choices for.
 HOPS = 4
-# Probes that a flow remembers.
-PROBES = 64
 # A packet that was sent so often goes in circles.
 MOST_HOPS = 16
 BUCKETS = 32
@@ -219,44 +217,6 @@ FLOW = np.dtype(
 )
 # The lines of a flow that acknowledgements (and sending) use, and data at its receiver.
 SENDING, CONGESTION, RECEIVING = range(3)
-# What ConWeave keeps of a flow at its first and its last switch, and Hopper at its host.
-STEERED = np.dtype(
-    [
-        # ConWeave, first switch.
-        ("path", "i4"),
-        ("epoch", "i4"),  # 0: no packet has come yet
-        ("rerouted", "i4"),  # in this epoch
-        ("confirmed", "i4"),  # the next packet begins an epoch
-        ("active_at", "i8"),
-        ("reply_by", "i8"),
-        ("tail_at", "i8"),
-        # ConWeave, last switch.
-        ("epoch_seen", "i4"),
-        ("tail_seen", "i4"),  # in this epoch
-        ("old_path_seen", "i4"),  # in this epoch: `sent` and `received` hold
-        ("held_head", "i4"),  # rerouted packets that wait for the TAIL
-        ("held_tail", "i4"),
-        ("sent", "i4"),  # tick at which the last packet of the old path left the first switch
-        ("received", "i8"),
-        ("resume_at", "i8"),
-        ("timer_at", "i8"),
-        # FlowBender and Hopper.
-        ("round_trip", "f8"),
-        ("base_round_trip", "i8"),
-        ("chunk_at", "i8"),  # when it began
-        ("chunk_end", "i4"),  # the first packet of the next one
-        # Hopper.
-        ("probe_path", "i4", (PROBES,)),
-        ("probe_at", "i8", (PROBES,)),
-        ("probe_round_trip", "i8", (PROBES,)),  # 0: not answered
-        ("next_probe", "i4"),
-        ("may_probe", "i4"),  # in this epoch
-        ("may_switch", "i4"),
-        ("round_trips", "f8"),  # of round trips in this epoch
-        ("weighted_round_trips", "f8"),  # each times its number
-    ],
-    align=True,
-)
 TASK = np.dtype(
     [
         ("source", "i4"),

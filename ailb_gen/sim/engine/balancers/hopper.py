@@ -14,7 +14,8 @@ from ailb_gen.sim.engine.balancers.hooks import Hooks
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.links import append_or_send
 from ailb_gen.sim.engine.nic import defer, nic_link, release_flow
-from ailb_gen.sim.engine.records import NEVER, NONE, PROBE, PROBED, PROBES, EngineState
+from ailb_gen.sim.engine.records import NEVER, NONE, PROBE, PROBED, EngineState
+from ailb_gen.sim.engine.steered import PROBES
 from ailb_gen.sim.engine.wire import free_packet, new_packet, turn
 
 
