@@ -17,9 +17,9 @@ from ailb_gen.network.model import Switch
 from ailb_gen.network.statements import consequence
 from ailb_gen.network.supported_statements import ANYWHERE, KINDS, Standing, standing
 from ailb_gen.sim.nics import ServerNic, server_nics
-from ailb_gen.sim.statements import SWITCHES, VARIABLES, Fate, Group
+from ailb_gen.sim.statements import SWITCHES, VARIABLES, Fate, SameFate
 
-NO_TABLE = Group(Fate.LEFT_OUT, "", "")
+NO_TABLE = SameFate(Fate.LEFT_OUT, "", "")
 CNP = "marks return on acknowledgements; there are no CNPs"
 
 
@@ -49,7 +49,7 @@ class Found:
 
     kind: str
     statement: str
-    group: Group
+    group: SameFate
     line: int
 
 
@@ -58,9 +58,9 @@ class _Level:
     """What may follow a word of patterns; the group of the pattern that ends here."""
 
     below: dict[str, _Level] = field(default_factory=dict)
-    group: Group | None = None
+    group: SameFate | None = None
 
-    def add(self, words: list[str], group: Group) -> None:
+    def add(self, words: list[str], group: SameFate) -> None:
         if not words:
             self.group = group
             return
@@ -91,7 +91,7 @@ def of_switch(written: Node, tree: Node) -> tuple[Found, ...]:
     return tuple(_judge(tree, (PATTERNS,), None, ()))
 
 
-def fate_of(words: Iterable[str]) -> tuple[Group | None, int]:
+def fate_of(words: Iterable[str]) -> tuple[SameFate | None, int]:
     """Return the group of the longest pattern that a statement's words begin with, and how many words that has."""
     levels: tuple[_Level, ...] = (PATTERNS,)
     group, length = None, 0
@@ -102,7 +102,7 @@ def fate_of(words: Iterable[str]) -> tuple[Group | None, int]:
     return group, length
 
 
-def _judge(above: Node, levels: tuple[_Level, ...], group: Group | None, path: tuple[str, ...]) -> Iterator[Found]:
+def _judge(above: Node, levels: tuple[_Level, ...], group: SameFate | None, path: tuple[str, ...]) -> Iterator[Found]:
     for word, node in above.children.items():
         if word in ANYWHERE:
             continue
@@ -121,7 +121,7 @@ def _judge(above: Node, levels: tuple[_Level, ...], group: Group | None, path: t
             yield from _found(node, words, own)
 
 
-def _found(node: Node, path: tuple[str, ...], group: Group | None) -> Iterator[Found]:
+def _found(node: Node, path: tuple[str, ...], group: SameFate | None) -> Iterator[Found]:
     """Yield the statements below a node: as a group has it, or as validation knows what no group has."""
     for whole, line in _ends(node, path):
         text = " ".join(whole)

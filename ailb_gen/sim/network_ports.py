@@ -56,7 +56,7 @@ def _qos(profile: ServerProfile, key: str) -> object:
     return setting.value if setting is not None else None
 
 
-class Ports:
+class PortReader:
     """Looks up what the files say of the ends of links."""
 
     def __init__(self, network: Network, fabric: FabricArrays) -> None:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ailb_gen.network.fabric import Network
 from ailb_gen.sim.fabric import FabricArrays
 from ailb_gen.sim.network_balancer import balancer_settings
-from ailb_gen.sim.network_ports import PortData, Ports
+from ailb_gen.sim.network_ports import PortData, PortReader
 from ailb_gen.sim.settings import BufferSettings, SimulationSettings
 
 BUFFER_BYTES = 165_000_000
@@ -42,7 +42,7 @@ def switch_settings(network: Network, fabric: FabricArrays) -> BufferSettings:
     A port's classifier is taken for packets that leave there, and marking is linear between the first and the last fill
     level, as the QFX documentation has it. Raises UsageError if servers use different DSCPs.
     """
-    ports = Ports(network, fabric)
+    ports = PortReader(network, fabric)
     count, hosts = fabric.link_count, fabric.host_count
     memory = (fabric.rate_bps.astype(np.float64) * (BUFFER_BYTES / SWITCH_BPS)).astype(np.int64)
     levels = np.full((count, 2), NOT_MARKED, dtype=np.int64)

@@ -26,7 +26,7 @@ class Fate(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class SameFate:
     """Patterns with one fate, and the reason: what is simulated instead, or why there is no effect."""
 
     fate: Fate
@@ -35,7 +35,7 @@ class Group:
 
 
 SWITCHES = (
-    Group(
+    SameFate(
         Fate.SIMULATED,
         "class, PFC, marking and buffers of RDMA's data, by port",
         """
@@ -55,7 +55,7 @@ SWITCHES = (
         class-of-service shared-buffer egress buffer-partition lossy percent
         """,
     ),
-    Group(
+    SameFate(
         Fate.SIMULATED,
         "load balancing, by switch",
         """
@@ -66,7 +66,7 @@ SWITCHES = (
         protocols bgp global-load-balancing
         """,
     ),
-    Group(
+    SameFate(
         Fate.SIMULATED,
         "cables, MTUs, sessions and routes, as validation computes them",
         """
@@ -83,7 +83,7 @@ SWITCHES = (
         vlans * l3-interface|vlan-id
         """,
     ),
-    Group(
+    SameFate(
         Fate.NO_EFFECT,
         "names, texts, management and IPv4",
         """
@@ -101,17 +101,17 @@ SWITCHES = (
         vlans * description
         """,
     ),
-    Group(
+    SameFate(
         Fate.LEFT_OUT,
         "a pause lasts until the port may send again, however long that takes",
         "class-of-service congestion-notification-profile * pfc-watchdog",
     ),
-    Group(
+    SameFate(
         Fate.LEFT_OUT,
         "acknowledgements are served first, without a limit; data in the order that the scenario says",
         "class-of-service schedulers * priority|transmit-rate|shaping-rate|buffer-size",
     ),
-    Group(
+    SameFate(
         Fate.LEFT_OUT,
         "queues have the one pool of the data's kind, and nothing of their own",
         """
@@ -119,7 +119,7 @@ SWITCHES = (
         class-of-service shared-buffer
         """,
     ),
-    Group(
+    SameFate(
         Fate.LEFT_OUT,
         "filters let everything pass",
         """
@@ -128,7 +128,7 @@ SWITCHES = (
         vlans * forwarding-options filter
         """,
     ),
-    Group(
+    SameFate(
         Fate.LEFT_OUT,
         "hashes spread flows evenly, whatever fields and seed the switch uses",
         """
@@ -136,12 +136,12 @@ SWITCHES = (
         forwarding-options hash-key
         """,
     ),
-    Group(
+    SameFate(
         Fate.LEFT_OUT,
         "a cable has no errors and no delay of error correction",
         "interfaces * ether-options|gigether-options auto-negotiation|fec|no-auto-negotiation",
     ),
-    Group(
+    SameFate(
         Fate.AFTER_FAILURES,
         "what fails goes down at both ends, and all FIBs change after `detection`, whatever BFD's times",
         """

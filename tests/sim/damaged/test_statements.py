@@ -43,10 +43,10 @@ def holds(row: Damaged, before: Seen, after: Seen) -> bool:
     if after.refused:
         return False
     if row.what in ("listed", "warned"):
-        now, then = ("\n".join(one.left_out if row.what == "listed" else one.warnings) for one in (after, before))
-        return row.about in now and row.about not in then
+        texts = ["\n".join(one.left_out if row.what == "listed" else one.warnings) for one in (before, after)]
+        return row.about in texts[1] and row.about not in texts[0]
     then, now = before.figures[row.about], after.figures[row.about]
-    return {"some": then == 0 < now, "none": now == 0 < then, "more": now > then, "fewer": now < then}[row.what]
+    return {"some": then == 0 < now, "more": now > then, "fewer": now < then}[row.what]
 
 
 PORT_WITHOUT_PFC = r"""        et-0/0/0 {

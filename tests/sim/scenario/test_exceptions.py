@@ -33,7 +33,9 @@ def test_of_a_switch_and_of_a_port() -> None:
     found = point(CLOS, f"{{shared_buffer: 9MiB, pfc: on, ecn: {{min: 10, max: 20}}, exceptions: [{rows}]}}")
     fabric, switches = found.fabric, found.settings.switches
     names = fabric.names[fabric.host_count :]
-    assert np.array_equal(switches.shared_buffer_bytes, np.where(np.array(names) == "leaf1", 1 << 20, 9 << 20))
+    assert np.asarray(switches.shared_buffer_bytes).tolist() == [
+        1 << 20 if name == "leaf1" else 9 << 20 for name in names
+    ]
     assert np.array_equal(switches.ingress_alpha, np.where(np.array(names) == "leaf1", 2, 1 / 16))
     assert isinstance(switches.pfc, np.ndarray)
     assert np.flatnonzero(~switches.pfc).tolist() == into(fabric, "leaf1")
