@@ -15,7 +15,7 @@ MARKS, ROUND_TRIPS, TELEMETRY = "ECN marks", "round trips", "telemetry of switch
 
 
 @dataclass(frozen=True, slots=True)
-class Congestion:
+class CongestionControl:
     """A congestion control; `signal` is what it goes by. `source` says where rule and defaults come from."""
 
     name: str
@@ -31,8 +31,8 @@ class Congestion:
 
 MINIMUM = Parameter("minimum_percent", 0.1, "least rate of a flow, of that of its link", 0.0001, 100)
 _ROWS = (
-    Congestion("none", "flows send at the rate of their link", "nothing", ""),
-    Congestion(
+    CongestionControl("none", "flows send at the rate of their link", "nothing", ""),
+    CongestionControl(
         "dcqcn",
         "marks cut the rate; timers raise it again",
         MARKS,
@@ -57,14 +57,14 @@ _ROWS = (
             Parameter("minimum_mbps", 100, "lowest rate of a flow", 1e-6),
         ),
     ),
-    Congestion(
+    CongestionControl(
         "dctcp",
         "the share of marked packets of a round trip cuts the window; without marks it grows by a packet",
         MARKS,
         "Alizadeh et al., SIGCOMM 2010; a flow starts with a bandwidth-delay product",
         (Parameter("mark_gain", 1 / 16, "weight of the last round trip in the share", 1e-9, 1),),
     ),
-    Congestion(
+    CongestionControl(
         "timely",
         "the gradient of the round trips cuts the rate between two thresholds",
         ROUND_TRIPS,
@@ -83,7 +83,7 @@ _ROWS = (
             MINIMUM,
         ),
     ),
-    Congestion(
+    CongestionControl(
         "swift",
         "a window that grows below a target for the round trip, and shrinks above; below one packet it is a pace",
         ROUND_TRIPS,
@@ -101,7 +101,7 @@ _ROWS = (
             Parameter("reset_timeouts", 5, "timeouts in a row after which the window is the least", 1),
         ),
     ),
-    Congestion(
+    CongestionControl(
         "hpcc",
         "switches write queue, sent bytes and time into every packet; the window fills the fullest link to a share",
         TELEMETRY,
@@ -116,7 +116,7 @@ _ROWS = (
             MINIMUM,
         ),
     ),
-    Congestion(
+    CongestionControl(
         "ztr-rtt",
         "a long round trip cuts the rate by a tenth, a short one raises it by a twentieth of that of the link",
         ROUND_TRIPS,

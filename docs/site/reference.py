@@ -21,7 +21,7 @@ from ailb_gen.intent.platforms import Profile, shipped, shipped_names
 from ailb_gen.intent.schema import json_schema
 from ailb_gen.intent.settings import Settings
 from ailb_gen.sim.balancers import BALANCERS, HASHED, LEAST_LOADED, LEAST_LOADED_NEXT, SPREAD, Balancer, Parameter
-from ailb_gen.sim.congestion import CONGESTION, Congestion
+from ailb_gen.sim.congestion import CONGESTION, CongestionControl
 from ailb_gen.sim.scenario.models import json_schema as scenario_schema
 from ailb_gen.study.what_if.models import json_schema as what_if_schema
 
@@ -240,7 +240,7 @@ def congestion_control() -> str:
     return page("Congestion control", intro, [*lines, *_parameters("congestion control", CONGESTION)])
 
 
-def _parameters(title: str, declared: Mapping[str, Balancer] | Mapping[str, Congestion]) -> list[str]:
+def _parameters(title: str, declared: Mapping[str, Balancer] | Mapping[str, CongestionControl]) -> list[str]:
     """Return the lines of the parameters of all that is declared, each once."""
     users: dict[Parameter, list[str]] = {}
     for one in declared.values():

@@ -11,7 +11,7 @@ from ailb_gen.sim.engine.balancers.dispatch import HOOKS
 from ailb_gen.sim.engine.congestion.dispatch import HOOKS as CONTROLS
 from ailb_gen.sim.engine.random import MASK, seeded
 from ailb_gen.sim.engine.records import NEVER, NONE, EngineState, Records, records
-from ailb_gen.sim.engine.senders import CONTROLLED, SENDER, STAMP, STAMPS
+from ailb_gen.sim.engine.senders import CONGESTION_PARAMETERS, CONTROLLED, LIMITER, SENDER, STAMP, STAMPS
 from ailb_gen.sim.engine.steered import STEERED
 from ailb_gen.sim.fabric import PS_PER_S, UNREACHABLE, FabricArrays
 from ailb_gen.sim.settings import SimulationSettings
@@ -102,7 +102,7 @@ def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSett
         load=np.zeros((measured.load_samples if measured.load_interval_ps else 0, links), np.int64),
         parameters=records(1 + len(settings.balancer.exceptions), r.PARAMETERS, **parameters),
         metrics=np.zeros(hooks.tables(fabric, most), np.int64),
-        congestion=records(1, r.CONGESTION_PARAMETERS, **_congestion_parameters(settings)),
+        congestion=records(1, CONGESTION_PARAMETERS, **_congestion_parameters(settings)),
         controlled=records(flows if controls.keeps else 1, CONTROLLED),
         kept=records(len(limiters) if controls.keeps else 1, CONTROLLED),
         stamps=records(FIRST_PACKETS * hops or 1, STAMP),
@@ -309,7 +309,7 @@ def _tasks(workload: Workload, settings: SimulationSettings) -> tuple[Records, R
     shared = 0
     if settings.congestion.name != "none":
         result["limiter"][:count], shared = shared_queue_pairs(workload)
-    return result, records(max(1, shared), r.LIMITER, flow=NONE)
+    return result, records(max(1, shared), LIMITER, flow=NONE)
 
 
 def _destinations(fabric: FabricArrays) -> Records:

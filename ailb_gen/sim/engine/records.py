@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ailb_gen.sim.balancers import BALANCERS
-from ailb_gen.sim.congestion import CONGESTION as CONTROLS
 from ailb_gen.sim.engine.jit import DISABLED, LINE
 from ailb_gen.sim.outcome import COUNTS
 from ailb_gen.sim.settings import (
@@ -241,22 +240,6 @@ TASK = np.dtype(
     ],
     align=True,
 )
-# What congestion control knows of a queue pair between its messages. `rate` 0: nothing yet.
-LIMITER = np.dtype(
-    [
-        ("rate", "f8"),
-        ("rate_target", "f8"),
-        ("alpha", "f8"),
-        ("alpha_at", "i8"),
-        ("cut_at", "i8"),
-        ("increase_at", "i8"),
-        ("stage", "i4"),
-        ("marked", "i4"),
-        ("cut_marked", "i4"),
-        ("flow", "i4"),  # the message that began last, while it is not acknowledged
-    ],
-    align=True,
-)
 NODE = np.dtype(
     [
         ("used", "i8"),
@@ -346,10 +329,6 @@ CONFIG = np.dtype(
 # Parameters of all load balancers, those with one name once.
 PARAMETERS = np.dtype(
     [(name, "f8") for name in dict.fromkeys(one.field for row in BALANCERS.values() for one in row.parameters)]
-)
-# The same of congestion control.
-CONGESTION_PARAMETERS = np.dtype(
-    [(name, "f8") for name in dict.fromkeys(one.field for row in CONTROLS.values() for one in row.parameters)]
 )
 
 

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from ailb_gen.sim.congestion import CONGESTION
+
 # What the sender of a flow measures. `round_trip` 0: nothing yet.
 SENDER = np.dtype(
     [
@@ -33,3 +35,23 @@ CONTROLLED = np.dtype(
 STAMP = np.dtype([("at", "i8"), ("sent", "i8"), ("queued", "i4"), ("link", "i4")], align=True)
 # Switches that a packet has room for.
 STAMPS = 5
+# What congestion control knows of a queue pair between its messages. `rate` 0: nothing yet.
+LIMITER = np.dtype(
+    [
+        ("rate", "f8"),
+        ("rate_target", "f8"),
+        ("alpha", "f8"),
+        ("alpha_at", "i8"),
+        ("cut_at", "i8"),
+        ("increase_at", "i8"),
+        ("stage", "i4"),
+        ("marked", "i4"),
+        ("cut_marked", "i4"),
+        ("flow", "i4"),  # the message that began last, while it is not acknowledged
+    ],
+    align=True,
+)
+# Parameters of all congestion control, those with one name once.
+CONGESTION_PARAMETERS = np.dtype(
+    [(name, "f8") for name in dict.fromkeys(one.field for row in CONGESTION.values() for one in row.parameters)]
+)

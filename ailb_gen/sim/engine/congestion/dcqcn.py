@@ -4,7 +4,7 @@ Nothing happens at fixed times: what the timers of alpha, cuts and increases wou
 asks for the rate. Rates are in bytes per ps.
 """
 
-from ailb_gen.sim.engine.congestion.hooks import Hooks
+from ailb_gen.sim.engine.congestion.hooks import CongestionHooks
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.records import GO_BACK_N, NACK, NEVER, EngineState
 
@@ -106,4 +106,4 @@ def answered(state: EngineState, flow: int, packet: int, now: int) -> None:
         mark(state, flow, now)
 
 
-HOOKS = {"dcqcn": Hooks(settle=catch_up, answered=answered, paced=True)}
+HOOKS = {"dcqcn": CongestionHooks(settle=catch_up, answered=answered, paced=True)}

@@ -5,7 +5,7 @@ packet.
 """
 
 from ailb_gen.sim.engine.congestion import window
-from ailb_gen.sim.engine.congestion.hooks import Hooks
+from ailb_gen.sim.engine.congestion.hooks import CongestionHooks
 from ailb_gen.sim.engine.jit import compiled
 from ailb_gen.sim.engine.records import NACK, EngineState
 
@@ -37,4 +37,6 @@ def timed_out(state: EngineState, flow: int, now: int) -> None:
     state.controlled[flow].window = 1.0
 
 
-HOOKS = {"dctcp": Hooks(begin=window.begin, answered=answered, timed_out=timed_out, windowed=True, keeps=True)}
+HOOKS = {
+    "dctcp": CongestionHooks(begin=window.begin, answered=answered, timed_out=timed_out, windowed=True, keeps=True)
+}

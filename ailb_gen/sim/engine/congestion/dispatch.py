@@ -7,11 +7,11 @@ from typing import Any
 
 from ailb_gen.sim.congestion import NUMBERS
 from ailb_gen.sim.engine import congestion
-from ailb_gen.sim.engine.congestion.hooks import Hook, Hooks
+from ailb_gen.sim.engine.congestion.hooks import CongestionHooks, Hook
 from ailb_gen.sim.engine.jit import spliced
 from ailb_gen.sim.engine.records import EngineState
 
-HOOKS: dict[str, Hooks] = {"none": Hooks()}
+HOOKS: dict[str, CongestionHooks] = {"none": CongestionHooks()}
 for _module in iter_modules(congestion.__path__):
     if _module.name != "dispatch":
         HOOKS |= getattr(import_module(f"{congestion.__name__}.{_module.name}"), "HOOKS", {})

@@ -11,7 +11,7 @@ Hook = Callable[..., Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Hooks:
+class CongestionHooks:
     """What a congestion control does, and when; every module of this package has a table `HOOKS` of them by name.
 
     `paced`: packets of a flow leave at its `rate`, bytes per ps. `windowed`: while fewer packets than its `window` are

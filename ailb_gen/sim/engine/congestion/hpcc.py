@@ -5,7 +5,7 @@ time. The acknowledgement brings that back. Hosts' own links are no part of it.
 """
 
 from ailb_gen.sim.engine.congestion import window
-from ailb_gen.sim.engine.congestion.hooks import Hooks
+from ailb_gen.sim.engine.congestion.hooks import CongestionHooks
 from ailb_gen.sim.engine.jit import compiled
 from ailb_gen.sim.engine.records import NONE, EngineState
 
@@ -67,7 +67,7 @@ def answered(state: EngineState, flow: int, packet: int, now: int) -> None:
 
 
 HOOKS = {
-    "hpcc": Hooks(
+    "hpcc": CongestionHooks(
         begin=begin,
         answered=answered,
         paced=True,

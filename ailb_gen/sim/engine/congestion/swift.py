@@ -7,7 +7,7 @@ one packet at a time, at a pace. Delays of hosts are not modeled: only the windo
 import math
 
 from ailb_gen.sim.engine.congestion import window
-from ailb_gen.sim.engine.congestion.hooks import Hooks
+from ailb_gen.sim.engine.congestion.hooks import CongestionHooks
 from ailb_gen.sim.engine.jit import compiled
 from ailb_gen.sim.engine.records import NACK, NEVER, EngineState
 
@@ -67,5 +67,7 @@ def timed_out(state: EngineState, flow: int, now: int) -> None:
 
 
 HOOKS = {
-    "swift": Hooks(begin=window.begin, answered=answered, timed_out=timed_out, paced=True, windowed=True, keeps=True)
+    "swift": CongestionHooks(
+        begin=window.begin, answered=answered, timed_out=timed_out, paced=True, windowed=True, keeps=True
+    )
 }

@@ -5,7 +5,7 @@ of 16 to 64 KB, at 10 Gbit/s about what is sent in a round trip.
 """
 
 from ailb_gen.sim.engine.congestion import window
-from ailb_gen.sim.engine.congestion.hooks import Hooks
+from ailb_gen.sim.engine.congestion.hooks import CongestionHooks
 from ailb_gen.sim.engine.jit import compiled
 from ailb_gen.sim.engine.records import ACK, EngineState
 
@@ -48,4 +48,4 @@ def answered(state: EngineState, flow: int, packet: int, now: int) -> None:
     record.rate = min(line, max(least, _rate(state, flow, round_trip)))
 
 
-HOOKS = {"timely": Hooks(begin=window.begin, answered=answered, paced=True, keeps=True)}
+HOOKS = {"timely": CongestionHooks(begin=window.begin, answered=answered, paced=True, keeps=True)}

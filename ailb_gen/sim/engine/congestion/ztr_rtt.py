@@ -5,7 +5,7 @@ RTT template): one measurement at a time, additive increase, multiplicative decr
 """
 
 from ailb_gen.sim.engine.congestion import window
-from ailb_gen.sim.engine.congestion.hooks import Hooks
+from ailb_gen.sim.engine.congestion.hooks import CongestionHooks
 from ailb_gen.sim.engine.jit import compiled
 from ailb_gen.sim.engine.records import NACK, EngineState
 
@@ -37,4 +37,4 @@ def answered(state: EngineState, flow: int, packet: int, now: int) -> None:
     record.rate = min(line, max(parameters.floor_percent / 100.0 * line, rate))
 
 
-HOOKS = {"ztr-rtt": Hooks(begin=window.begin, answered=answered, paced=True, keeps=True)}
+HOOKS = {"ztr-rtt": CongestionHooks(begin=window.begin, answered=answered, paced=True, keeps=True)}
