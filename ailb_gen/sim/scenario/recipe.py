@@ -35,7 +35,8 @@ from ailb_gen.sim.traffic.background import with_background
 from ailb_gen.sim.traffic.builder import QueuePairs, TaskBuilder, TaskCounter
 from ailb_gen.sim.traffic.connection_matrix import read_connection_matrix
 from ailb_gen.sim.traffic.flowlist import read_flow_list
-from ailb_gen.sim.traffic.training import Training, place, repeat, train
+from ailb_gen.sim.traffic.parallelism import Training
+from ailb_gen.sim.traffic.training import place, repeat, train
 from ailb_gen.sim.unloaded import host_rates
 from ailb_gen.sim.workload import LeastTraffic, Workload, merged
 

@@ -28,7 +28,9 @@ class CollectiveOptions:
     number of steps of a ring. `stream`: a ring hands on the bytes of all steps in one, as a ring with many
     slices does: far fewer messages, and no wait between steps. `shift`: permutation to the rank that many further on
     instead of a random one. `seed`: of the random permutation. `pxn`: data for another rail of another server goes to
-    the NIC of that rail over NVLink first (NCCL's PXN); otherwise it crosses the network.
+    the NIC of that rail over NVLink first (NCCL's PXN); otherwise it crosses the network. `weights`: of an all-to-all,
+    how much of every rank's data goes to rank 0, 1, ...; empty: the same to all. `combine`: what weights have sent
+    goes back. `nvlink_bps`: rate of a GPU inside a server, 0: data takes no time there; `nvls`: its switches reduce.
     """
 
     slices: int = 1
@@ -39,6 +41,10 @@ class CollectiveOptions:
     seed: int = 0
     stream: bool = False
     pxn: bool = True
+    weights: tuple[int, ...] = ()
+    combine: bool = False
+    nvlink_bps: int = 0
+    nvls: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +214,7 @@ def all_to_all(asked: Asked) -> Int64:
     servers = n // per_server
     rails = 1 if asked.options.pxn else per_server
     shape = (groups, (servers - 1) * rails, servers, per_server)
-    parts = spread(asked.size, n).reshape(groups, servers, per_server) * (per_server // rails)
+    parts = weighted(asked.size, asked.options.weights or (1,) * n).reshape(groups, servers, per_server)
 
     def rounds() -> list[tuple[int, int]]:
         return [(distance, shift) for distance in range(1, servers) for shift in range(rails)]
@@ -218,7 +224,12 @@ def all_to_all(asked: Asked) -> Int64:
         distances, shifts = np.array(rounds(), dtype=np.int64).reshape(-1, 2).T
         further = ((distances[:, None] + np.arange(servers)) % servers)[:, :, None]
         rail = ((shifts[:, None] + np.arange(per_server)) % per_server)[:, None, :]
-        return nodes[:, None], nodes[:, further, rail], parts[:, further, rail]
+        if not asked.options.combine:
+            amount = parts[:, further, rail] * (per_server // rails)
+        else:
+            # With PXN a NIC sends what all GPUs of its server have for its rail.
+            amount = (parts.sum(axis=2, keepdims=True) if rails == 1 else parts)[:, None]
+        return nodes[:, None], nodes[:, further, rail], amount
 
     def waits(begin: Int64, end: Int64) -> Iterator[Waits]:
         awaited = np.stack([begin, begin], axis=-1)
@@ -229,6 +240,21 @@ def all_to_all(asked: Asked) -> Int64:
         yield awaited.reshape(-1, 2), None
 
     return asked.exchange("all-to-all", shape, int(parts.min()), messages, waits)
+
+
+def weighted(size: Int64, weights: Sequence[int]) -> Int64:
+    """Return sizes as whole numbers in the ratio of weights, shape (..., len(weights)); equal ones as `spread` has it.
+
+    The sum of the weights must be less than 2^31.
+    """
+    if len(set(weights)) == 1:
+        return spread(size, len(weights))
+    # Whole and rest apart, so that products fit 64 bits.
+    whole, rest = np.divmod(np.asarray(size)[..., None], sum(weights))
+    before = np.insert(np.cumsum(weights), 0, 0)
+    bounds = whole * before + rest * before // sum(weights)
+    shares: Int64 = np.diff(bounds, axis=-1)
+    return shares
 
 
 def incast(asked: Asked) -> Int64:

@@ -5,12 +5,13 @@ ring or tree. `size` is what nccl-tests calls the size, in bytes: the whole vect
 n parts together for reduce-scatter, all-gather and all-to-all; what one rank sends for incast (all others to the
 first rank) and permutation.
 
-With `per_server` g > 1 each g ranks after another are GPUs of one server, each with a NIC (host) of its own. Inside a
-server data takes no time (NVLink), and between servers it stays on its rail, as NCCL does it on fabrics with one leaf
-per rail: rail i carries 1/g of the vector, from NIC i to NIC i.
+With `per_server` g > 1 each g ranks after another are GPUs of one server or NVLink domain, each with a NIC (host) of
+its own. Inside it data takes no time, or that of `nvlink_bps`, and between servers it stays on its rail, as NCCL does
+it on fabrics with one leaf per rail: rail i carries 1/g of the vector, from NIC i to NIC i.
 """
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
@@ -20,6 +21,7 @@ from ailb_gen.sim.fabric import Int64
 from ailb_gen.sim.traffic import algorithms
 from ailb_gen.sim.traffic.algorithms import Asked, CollectiveOptions, Make, Ranks
 from ailb_gen.sim.traffic.builder import NO_TASK, Job, Numbers, TaskBuilder, spread
+from ailb_gen.sim.traffic.nvlink import nvlink_ps, nvlink_share
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,14 @@ COLLECTIVES = {
     "reduce-scatter": (_ring("reduce-scatter", 1, "along a ring"),),
     "all-gather": (_ring("all-gather", 1, "along a ring"),),
     "all-to-all": (
-        Algorithm("direct", algorithms.all_to_all, "every pair of ranks", ("at_once", "pxn"), "own", at_once=True),
+        Algorithm(
+            "direct",
+            algorithms.all_to_all,
+            "every pair of ranks",
+            ("at_once", "pxn", "weights", "combine"),
+            "own",
+            at_once=True,
+        ),
     ),
     "broadcast": (Algorithm("chain", algorithms.chain, "from rank to rank", ("slices", "at_once"), "each"),),
     "incast": (Algorithm("direct", algorithms.incast, "all others to the first rank", at_once=True),),
@@ -85,13 +94,36 @@ def append(
     count, n = groups.shape
     per_server = options.per_server
     options = replace(options, at_once=chosen.at_once if options.at_once is None else options.at_once)
+    inside = _inside(builder, job, collective, n, size, options, after)
+    if inside is not None and n == per_server:
+        return np.broadcast_to(inside, (count,))
     if per_server == 1 or chosen.rails == "own":
-        return chosen.make(Asked(builder, job, groups, np.full(count, size, dtype=np.int64), options, after))
-    rails = groups.reshape(count, n // per_server, per_server).swapaxes(1, 2).reshape(-1, n // per_server)
-    begin = np.repeat(np.broadcast_to(np.asarray(after), (count,)), per_server)
-    share = np.tile(spread(size, per_server), count)
-    ends = chosen.make(Asked(builder, job, rails, share, replace(options, per_server=1), begin))
-    return builder.barriers(ends.reshape(count, per_server), job, collective)
+        ends = chosen.make(Asked(builder, job, groups, np.full(count, size, dtype=np.int64), options, after))
+    else:
+        rails = groups.reshape(count, n // per_server, per_server).swapaxes(1, 2).reshape(-1, n // per_server)
+        begin = np.repeat(np.broadcast_to(np.asarray(after), (count,)), per_server)
+        share = np.tile(spread(size, per_server), count)
+        ends = chosen.make(Asked(builder, job, rails, share, replace(options, per_server=1), begin))
+        ends = builder.barriers(ends.reshape(count, per_server), job, collective)
+    if inside is None:
+        return ends
+    both = np.stack([ends, np.broadcast_to(inside, (count,))], axis=1)
+    return builder.barriers(both, job, collective)
+
+
+def _inside(
+    builder: TaskBuilder, job: Job, collective: str, n: int, size: int, options: CollectiveOptions, after: Numbers
+) -> Int64 | None:
+    """Append the time that a collective takes inside servers; return the tasks, one per `after`, None without."""
+    if not options.nvlink_bps or options.per_server == 1:
+        return None
+    share = nvlink_share(collective, n, options.per_server, options.nvls)
+    if options.weights:
+        # The GPU that most data goes to ends last.
+        share *= Fraction(n * max(options.weights), sum(options.weights))
+    ps = nvlink_ps(size, share, options.nvlink_bps)
+    begin = np.atleast_1d(np.asarray(after, dtype=np.int64))
+    return builder.computations(len(begin), ps, begin, job, "NVLink")
 
 
 def find(collective: str, algorithm: str | None = None) -> Algorithm:
@@ -116,14 +148,14 @@ def bus_factor(collective: str, n: int) -> float:
 def _check(collective: str, chosen: Algorithm, n: int, options: CollectiveOptions) -> None:
     if n < 2:
         raise UsageError(f"{collective} needs at least 2 hosts, not {n}")
-    for name in ("slices", "at_once", "rounds", "shift", "seed", "stream", "pxn"):
+    for name in ("slices", "at_once", "rounds", "shift", "seed", "stream", "pxn", "weights", "combine"):
         if name not in chosen.options and getattr(options, name) != getattr(PLAIN, name):
             known = ", ".join(chosen.options) or "none"
             raise UsageError(f"{collective} ({chosen.name}) does not have the option {name}; it has: {known}")
     if options.per_server > 1:
         if chosen.rails == "none":
             raise UsageError(f"{collective} is between single hosts: it does not have servers of {options.per_server}")
-        if n == options.per_server:
+        if n == options.per_server and not options.nvlink_bps:
             raise UsageError(
                 f"all {n} ranks of this {collective} are GPUs of one server, which need no fabric; use more servers, "
                 "or make every NIC a rank of its own: per_server 1"
