@@ -34,6 +34,7 @@ from ailb_gen.sim.traffic.arrivals import mice, poisson, read_size_distribution
 from ailb_gen.sim.traffic.background import with_background
 from ailb_gen.sim.traffic.builder import QueuePairs, TaskBuilder, TaskCounter
 from ailb_gen.sim.traffic.connection_matrix import read_connection_matrix
+from ailb_gen.sim.traffic.experts import expert_loads
 from ailb_gen.sim.traffic.flowlist import read_flow_list
 from ailb_gen.sim.traffic.parallelism import Training
 from ailb_gen.sim.traffic.training import place, repeat, train
@@ -125,6 +126,11 @@ def _queue_pairs(part: Connections, fabric: FabricArrays) -> QueuePairs:
     return QueuePairs(part.queue_pairs or addresses(fabric), part.split)
 
 
+def _nvlink(part: Connections) -> dict[str, Any]:
+    """Return the options of collectives about the inside of servers."""
+    return {"nvlink_bps": part.nvlink or 0, "nvls": part.nvls}
+
+
 def _job_hosts(part: CollectivePart | TrainingPart, context: EntryContext) -> Int32:
     """Return the hosts of a job in the order of the placement. Raises UsageError if the placement has none of them."""
     placement, fabric = context.placement, context.fabric
@@ -143,7 +149,9 @@ def _describe_collective(part: CollectivePart, context: EntryContext, builder: T
     # Permutations draw their pairs; options that a collective does not have must stay as they are.
     drawn = context.seed if part.kind == "permutation" else 0
     servers = per_server(part, fabric, ranks)
-    options = CollectiveOptions(part.slices, part.at_once, servers, part.rounds, part.shift, drawn, pxn=part.pxn)
+    options = CollectiveOptions(
+        part.slices, part.at_once, servers, part.rounds, part.shift, drawn, pxn=part.pxn, **_nvlink(part)
+    )
     name = context.name.replace("collective", part.kind)
     pairs = _queue_pairs(part, fabric)
     repeat(builder, name, part.kind, ranks, part.bytes, part.steps, options, part.algorithm, pairs, part.compute)
@@ -154,8 +162,15 @@ def _describe_training(part: TrainingPart, context: EntryContext, builder: TaskB
     """Append a training job; none of its collectives has a bandwidth of its own."""
     fabric = context.fabric
     hosts = _job_hosts(part, context)
-    options = CollectiveOptions(part.slices, stream=part.stream)
-    training = Training(**values(part, Training) | {"options": options, "queue_pairs": _queue_pairs(part, fabric)})
+    options = CollectiveOptions(part.slices, stream=part.stream, **_nvlink(part))
+    loads = expert_loads(part.expert, part.experts, part.expert_skew, part.expert_capacity)
+    given = {
+        "options": options,
+        "queue_pairs": _queue_pairs(part, fabric),
+        "expert_weights": loads.weights,
+        "expert_bytes": int(part.expert_bytes * loads.kept),
+    }
+    training = Training(**values(part, Training) | given)
     ranks = place(training.ranks, hosts, part.placement, context.seed, part.stride, part.block)
     train(builder, context.name, ranks, training, servers_of(part, fabric, ranks))
     return {}

@@ -207,10 +207,10 @@ class _TrainingJob:
         """Append a collective in all groups; return the tasks that end them."""
         training, options = self.training, self.training.options
         if kind == "all-to-all":
-            weights = training.expert_weights
-            options = CollectiveOptions(
-                nvlink_bps=options.nvlink_bps, weights=weights, combine=combine and len(weights) > 0
-            )
+            # Even loads need no weights.
+            weights = training.expert_weights if len(set(training.expert_weights)) > 1 else ()
+            combine = combine and bool(weights)
+            options = CollectiveOptions(nvlink_bps=options.nvlink_bps, weights=weights, combine=combine)
         options = replace(options, per_server=groups.inside)
         algorithm = training.algorithm if kind == "all-reduce" else None
         return append(self.builder, self.job, kind, groups.hosts, size, options, algorithm, after)
