@@ -21,6 +21,7 @@ from ailb_gen.sim.scenario.models import (
 )
 from ailb_gen.sim.scenario.scalars import (
     Bytes,
+    Rate,
     Share,
     SomeBytes,
     SomeTime,
@@ -30,7 +31,7 @@ from ailb_gen.sim.scenario.scalars import (
     with_unit,
     written,
 )
-from ailb_gen.sim.scenario.traffic import Count, FileName
+from ailb_gen.sim.scenario.traffic import Count, FileName, Parallelism
 from ailb_gen.sim.settings import Level
 from ailb_gen.validation import Bool, Int, Model
 
@@ -54,6 +55,11 @@ class LanguageModel(Model):
     hidden: Width = Field(description="hidden size")
     sequence: Width = Field(description="tokens of a sequence")
     microbatch: Count = Field(1, description="sequences of a microbatch")
+    key_value: Width | None = Field(None, description="width of keys, and of values; default: the hidden size")
+    experts: Count | None = Field(None, description="experts of a layer; default: none")
+    top_k: Count = Field(1, description="experts of a token")
+    expert_parameters: Parameters | None = Field(None, description="parameters of all experts")
+    expert_layers: Count | None = Field(None, description="layers with experts; default: all")
     bytes_per_parameter: Annotated[Int, Field(ge=1, le=8)] = Field(2, description="of gradients and activations, too")
 
 
@@ -63,21 +69,19 @@ class Gpu(Model):
     flops: Flops = Field(description="peak FLOP/s in the precision of the job")
     utilization: Annotated[Share, Field(gt=0)] = Field(description="share of it without waiting for the fabric")
     memory: SomeBytes | None = Field(None, description="default: not checked")
-
-
-class TrainingJob(Model):
-    """A training job of data * tensor * pipeline GPUs; what is not given is computed from `model` and `gpu`."""
-
-    data: Count = Field(1, description="replicas of the model")
-    tensor: Count = Field(1, description="GPUs of a tensor-parallel group")
-    pipeline: Count = Field(1, description="stages of the pipeline")
-    microbatches: Count = Field(1, description="per replica and step")
-    steps: Count = Field(1, description="training steps")
-    schedule: Literal["1f1b", "gpipe"] = Field("1f1b", description="of the pipeline")
-    gradients: Literal["all-reduce", "sharded"] = Field(
-        "all-reduce", description="sharded: reduce-scatter and all-gather (ZeRO)"
+    nvlink: Rate | None = Field(
+        None, description="of a GPU in each direction; default: NVLink takes no time, as part of the utilization"
     )
-    gradient_buckets: Count = Field(1, description="parts in which gradients are reduced, one after the other")
+    nvls: Bool = Field(False, description="NVLink switches reduce all-reduces (NVLS)")
+    domain: Count | None = Field(None, description="GPUs of an NVLink domain, consecutive ones; default: a server's")
+
+
+class TrainingJob(Parallelism):
+    """A training job of data * context * tensor * pipeline GPUs.
+
+    What is not given is computed from `model` and `gpu`.
+    """
+
     model: LanguageModel | None = Field(None, description="the model; with it, sizes are computed")
     gpu: Gpu | None = Field(None, description="the GPU; with it, times are computed")
     forward: Time | None = Field(None, description="time of the forward pass of a microbatch in a stage")
@@ -85,15 +89,19 @@ class TrainingJob(Model):
     optimizer: Time = written("0", "time of the optimizer at the end of a step")
     tensor_bytes: Bytes | None = Field(None, description="of an all-reduce in the tensor-parallel group")
     tensor_collectives: Count | None = Field(None, description="of them per pass")
+    context_bytes: Bytes | None = Field(None, description="keys and values of all ranks of context")
+    context_collectives: Count | None = Field(None, description="gathered per pass")
+    expert_bytes: Bytes | None = Field(None, description="that a rank sends to all experts, and gets back")
+    expert_collectives: Count | None = Field(None, description="all-to-alls per pass: to the experts, and back")
+    expert_compute: Share | None = Field(None, description="share of a pass that experts compute")
+    expert_gradient_bytes: Bytes | None = Field(None, description="of the experts of a rank")
     activation_bytes: Bytes | None = Field(None, description="to the next stage, per microbatch and rank")
     gradient_bytes: Bytes | None = Field(None, description="of a rank, reduced over the replicas")
     placement: Literal["packed", "strided", "random"] = Field("packed", description="the order of the servers")
-    stride: Count = Field(1, description="of a strided placement, in servers")
     queue_pairs: Annotated[Int, Field(ge=1, le=128)] | None = Field(None, description="default: addresses of a NIC")
     split: Literal["split", "round-robin"] = Field(
         "split", description="messages split over all queue pairs, or round robin (NCCL_IB_SPLIT_DATA_ON_QPS)"
     )
-    stream: Bool = Field(False, description="a ring sends the bytes of all its steps at once: far fewer messages")
 
 
 Failures = Annotated[

@@ -128,7 +128,7 @@ def test_the_page_says_what_the_job_is() -> None:
     text = what_if(StudyOptions(file=EXAMPLES / "study" / "jvd.yaml")).text
     for words in (
         "32 of the 32 GPUs of the fabric `jvd`: data 4 ",
-        "| gradients of a rank, over the replicas | P ",
+        "| gradients of a rank, over the replicas | (P ",
         "send nothing over the fabric",
         "divided by 100",
         "1.63 GiB |",
