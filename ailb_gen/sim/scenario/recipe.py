@@ -24,6 +24,7 @@ from ailb_gen.sim.scenario.traffic import (
     FlowsPart,
     MicePart,
     ScaleUnitPart,
+    TracePart,
     TrafficPart,
     TrainingPart,
 )
@@ -37,6 +38,8 @@ from ailb_gen.sim.traffic.connection_matrix import read_connection_matrix
 from ailb_gen.sim.traffic.experts import expert_loads
 from ailb_gen.sim.traffic.flowlist import read_flow_list
 from ailb_gen.sim.traffic.parallelism import Training
+from ailb_gen.sim.traffic.replay import ReplayOptions, replay
+from ailb_gen.sim.traffic.trace_files import read_trace
 from ailb_gen.sim.traffic.training import place, repeat, train
 from ailb_gen.sim.unloaded import host_rates
 from ailb_gen.sim.workload import LeastTraffic, Workload, merged
@@ -131,7 +134,7 @@ def _nvlink(part: Connections) -> dict[str, Any]:
     return {"nvlink_bps": part.nvlink or 0, "nvls": part.nvls}
 
 
-def _job_hosts(part: CollectivePart | TrainingPart, context: EntryContext) -> Int32:
+def _job_hosts(part: CollectivePart | TrainingPart | TracePart, context: EntryContext) -> Int32:
     """Return the hosts of a job in the order of the placement. Raises UsageError if the placement has none of them."""
     placement, fabric = context.placement, context.fabric
     # Servers that a file names take part even without GPUs.
@@ -173,6 +176,17 @@ def _describe_training(part: TrainingPart, context: EntryContext, builder: TaskB
     training = Training(**values(part, Training) | given)
     ranks = place(training.ranks, hosts, part.placement, context.seed, part.stride, part.block)
     train(builder, context.name, ranks, training, servers_of(part, fabric, ranks))
+    return {}
+
+
+def _describe_trace(part: TracePart, context: EntryContext, builder: TaskBuilder) -> Mapping[str, Collective]:
+    """Append a trace; none of its collectives has a bandwidth of its own."""
+    fabric = context.fabric
+    steps, count = read_trace(context.folder, part.file, part.groups)
+    hosts = place(count, _job_hosts(part, context))
+    options = ReplayOptions(CollectiveOptions(part.slices, **_nvlink(part)), part.algorithm, part.flops or 0)
+    job = builder.job(context.name, _queue_pairs(part, fabric))
+    replay(builder, job, steps, hosts, servers_of(part, fabric, hosts), options)
     return {}
 
 
@@ -237,6 +251,7 @@ def _scale_unit(part: ScaleUnitPart, context: EntryContext) -> Traffic:
 MAKERS: Makers[Traffic] = {
     "collective": partial(_job, _describe_collective),
     "training": partial(_job, _describe_training),
+    "trace": partial(_job, _describe_trace),
     "flows": _flows,
     "arrivals": _arrivals,
     "mice": _mice,
@@ -246,6 +261,7 @@ MAKERS: Makers[Traffic] = {
 LEAST: Makers[LeastTraffic] = {
     "collective": partial(_least_of_job, _describe_collective),
     "training": partial(_least_of_job, _describe_training),
+    "trace": partial(_least_of_job, _describe_trace),
     "arrivals": _least_arrivals,
     "mice": lambda part, context: LeastTraffic(part.count, part.count, part.bytes),
     **dict.fromkeys(("flows", "background", "scale_unit"), lambda part, context: LeastTraffic(0)),

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from ailb_gen.sim.scenario.scalars import Bytes, Number, Rate, Share, SomeBytes, SomeTime, Time, written
+from ailb_gen.sim.scenario.scalars import Bytes, Flops, Number, Rate, Share, SomeBytes, SomeTime, Time, written
 from ailb_gen.validation import Bool, Int, Model, wrong
 
 Count = Annotated[Int, Field(ge=1, le=1_000_000)]
@@ -133,6 +133,18 @@ class TrainingPart(Parallelism, Connections):
     block: Count = Field(1, description="number of consecutive hosts that are placed together, such as a server's")
 
 
+class TracePart(Connections):
+    """An execution trace: what every rank computes and sends, rank i on the i-th host."""
+
+    file: FileName = Field(description="of a Chakra trace what comes before .RANK.et, as ASTRA-sim has it")
+    groups: FileName | None = Field(None, description="JSON with the ranks of groups: {NAME: [RANK, ...]}")
+    flops: Flops | None = Field(None, description="rate of a GPU, for computations with operations but no duration")
+    algorithm: str | None = Field(None, description="of all-reduces; default: ring")
+    slices: Count = Field(1, description="messages per chunk of a ring")
+    start: Time = written("0", START)
+    hosts: Hosts = EVERY
+
+
 class FlowsPart(Part):
     """Flows from a file: a flow list of conweave-ns3, or a connection matrix of csg-htsim."""
 
@@ -188,6 +200,7 @@ class TrafficPart(Model):
 
     collective: CollectivePart | None = None
     training: TrainingPart | None = None
+    trace: TracePart | None = None
     flows: FlowsPart | None = None
     arrivals: ArrivalsPart | None = None
     mice: MicePart | None = None

@@ -21,6 +21,7 @@ from ailb_gen.sim.scenario.models import (
 )
 from ailb_gen.sim.scenario.scalars import (
     Bytes,
+    Flops,
     Rate,
     Share,
     SomeBytes,
@@ -36,14 +37,11 @@ from ailb_gen.sim.settings import Level
 from ailb_gen.validation import Bool, Int, Model
 
 PARAMETERS = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9, "t": 10**12}
-FLOPS = {"g": 10**9, "t": 10**12, "p": 10**15}
 read_parameters = with_unit("number of parameters", PARAMETERS, "M, B or T", "70B")
-read_flops = with_unit("computing rate", FLOPS, "G, T or P (FLOP/s)", "989T")
 
 Parameters = Annotated[
     int, PlainValidator(read_parameters), positive("number of parameters"), quantity_schema(PARAMETERS, "70B", 1)
 ]
-Flops = Annotated[int, PlainValidator(read_flops), positive("computing rate"), quantity_schema(FLOPS, "989T", 1)]
 Width = Annotated[Int, Field(ge=1, le=10_000_000)]
 
 
