@@ -50,7 +50,7 @@ def test_all_scenarios_of_the_examples_are_valid(path: Path) -> None:
     for case in full.cases:
         (variant,) = variants(Source(case.name, dict(case.scenario)))
         assert variant.scenario.traffic[0].kind == "training"
-    assert len(quick.cases) == 4
+    assert len(quick.cases) == min(4, len(full.cases))
     assert {case.name for case in quick.cases} <= {case.name for case in full.cases}
 
 
