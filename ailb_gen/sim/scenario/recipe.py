@@ -37,6 +37,7 @@ from ailb_gen.sim.traffic.builder import QueuePairs, TaskBuilder, TaskCounter
 from ailb_gen.sim.traffic.connection_matrix import read_connection_matrix
 from ailb_gen.sim.traffic.experts import expert_loads
 from ailb_gen.sim.traffic.flowlist import read_flow_list
+from ailb_gen.sim.traffic.nccl import Tuning
 from ailb_gen.sim.traffic.parallelism import Training
 from ailb_gen.sim.traffic.replay import ReplayOptions, replay
 from ailb_gen.sim.traffic.trace_files import read_trace
@@ -129,9 +130,10 @@ def _queue_pairs(part: Connections, fabric: FabricArrays) -> QueuePairs:
     return QueuePairs(part.queue_pairs or addresses(fabric), part.split)
 
 
-def _nvlink(part: Connections) -> dict[str, Any]:
-    """Return the options of collectives about the inside of servers."""
-    return {"nvlink_bps": part.nvlink or 0, "nvls": part.nvls}
+def _inside(part: Connections, fabric: FabricArrays, hosts: Int32) -> dict[str, Any]:
+    """Return the options of collectives about the inside of servers, and about what NCCL knows."""
+    tuning = Tuning(int(host_rates(fabric)[hosts].min()), part.nvlink or 0, part.gpu, part.nvls)
+    return {"nvlink_bps": part.nvlink or 0, "nvls": part.nvls, "tuning": tuning}
 
 
 def _job_hosts(part: CollectivePart | TrainingPart | TracePart, context: EntryContext) -> Int32:
@@ -153,7 +155,7 @@ def _describe_collective(part: CollectivePart, context: EntryContext, builder: T
     drawn = context.seed if part.kind == "permutation" else 0
     servers = per_server(part, fabric, ranks)
     options = CollectiveOptions(
-        part.slices, part.at_once, servers, part.rounds, part.shift, drawn, pxn=part.pxn, **_nvlink(part)
+        part.slices, part.at_once, servers, part.rounds, part.shift, drawn, pxn=part.pxn, **_inside(part, fabric, ranks)
     )
     name = context.name.replace("collective", part.kind)
     pairs = _queue_pairs(part, fabric)
@@ -165,7 +167,7 @@ def _describe_training(part: TrainingPart, context: EntryContext, builder: TaskB
     """Append a training job; none of its collectives has a bandwidth of its own."""
     fabric = context.fabric
     hosts = _job_hosts(part, context)
-    options = CollectiveOptions(part.slices, stream=part.stream, **_nvlink(part))
+    options = CollectiveOptions(part.slices, stream=part.stream, **_inside(part, fabric, hosts))
     loads = expert_loads(part.expert, part.experts, part.expert_skew, part.expert_capacity)
     given = {
         "options": options,
@@ -184,7 +186,9 @@ def _describe_trace(part: TracePart, context: EntryContext, builder: TaskBuilder
     fabric = context.fabric
     steps, count = read_trace(context.folder, part.file, part.groups)
     hosts = place(count, _job_hosts(part, context))
-    options = ReplayOptions(CollectiveOptions(part.slices, **_nvlink(part)), part.algorithm, part.flops or 0)
+    options = ReplayOptions(
+        CollectiveOptions(part.slices, **_inside(part, fabric, hosts)), part.algorithm, part.flops or 0
+    )
     job = builder.job(context.name, _queue_pairs(part, fabric))
     replay(builder, job, steps, hosts, servers_of(part, fabric, hosts), options)
     return {}

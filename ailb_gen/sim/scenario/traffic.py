@@ -7,6 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from ailb_gen.sim.scenario.scalars import Bytes, Flops, Number, Rate, Share, SomeBytes, SomeTime, Time, written
+from ailb_gen.sim.traffic.nccl import Generation
 from ailb_gen.validation import Bool, Int, Model, wrong
 
 Count = Annotated[Int, Field(ge=1, le=1_000_000)]
@@ -51,6 +52,7 @@ class Connections(Part):
         None, description="of a GPU in each direction; default: data takes no time inside a server"
     )
     nvls: Bool = Field(False, description="NVLink switches reduce all-reduces (NVLS)")
+    gpu: Generation = Field("hopper", description="generation of the GPUs, by which NCCL chooses (algorithm nccl)")
 
 
 class CollectivePart(Connections):
@@ -58,7 +60,9 @@ class CollectivePart(Connections):
 
     kind: CollectiveName = Field(description="the collective, or incast or permutation")
     bytes: SomeBytes = Field(description="as in nccl-tests for this collective")
-    algorithm: str | None = Field(None, description="default: the first one of the collective")
+    algorithm: str | None = Field(
+        None, description="default: the first one of the collective; nccl: with its protocol, as NCCL chooses"
+    )
     steps: Count = Field(1, description="number of repetitions")
     compute: Time = written("0", "computation before every step")
     start: Time = written("0", START)
@@ -123,7 +127,7 @@ class TrainingPart(Parallelism, Connections):
     activation_bytes: Bytes = written("0", "to the next stage, per microbatch and rank")
     gradient_bytes: Bytes = written("0", "of a rank, reduced over the replicas")
     expert_gradient_bytes: Bytes = written("0", "of the experts of a rank, reduced over ranks with the same ones")
-    algorithm: str = Field("ring", description="of the collectives")
+    algorithm: str = Field("ring", description="of all-reduces; nccl: of all collectives, as NCCL chooses")
     slices: Count = Field(1, description="messages per chunk of a ring")
     start: Time = written("0", START)
     hosts: Hosts = EVERY
@@ -139,7 +143,7 @@ class TracePart(Connections):
     file: FileName = Field(description="of a Chakra trace what comes before .RANK.et, as ASTRA-sim has it")
     groups: FileName | None = Field(None, description="JSON with the ranks of groups: {NAME: [RANK, ...]}")
     flops: Flops | None = Field(None, description="rate of a GPU, for computations with operations but no duration")
-    algorithm: str | None = Field(None, description="of all-reduces; default: ring")
+    algorithm: str | None = Field(None, description="of all-reduces; default: ring; nccl: of all collectives")
     slices: Count = Field(1, description="messages per chunk of a ring")
     start: Time = written("0", START)
     hosts: Hosts = EVERY

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from ailb_gen.errors import UsageError
 from ailb_gen.sim.fabric import Int64
 from ailb_gen.sim.traffic.builder import NO_TASK, Job, MessagesOf, Numbers, TaskBuilder, Waits, WaitsOf, spread
+from ailb_gen.sim.traffic.nccl import Tuning
 
 Ranks = npt.NDArray[np.integer]
 
@@ -31,6 +32,7 @@ class CollectiveOptions:
     the NIC of that rail over NVLink first (NCCL's PXN); otherwise it crosses the network. `weights`: of an all-to-all,
     how much of every rank's data goes to rank 0, 1, ...; empty: the same to all. `combine`: what weights have sent
     goes back. `nvlink_bps`: rate of a GPU inside a server, 0: data takes no time there; `nvls`: its switches reduce.
+    `tuning`: what NCCL knows of GPUs and NICs, for the algorithm "nccl".
     """
 
     slices: int = 1
@@ -45,6 +47,7 @@ class CollectiveOptions:
     combine: bool = False
     nvlink_bps: int = 0
     nvls: bool = False
+    tuning: Tuning | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +60,14 @@ class Asked:
     size: Int64  # (G,) bytes
     options: CollectiveOptions
     after: Numbers  # the task, or one per group, that it waits for
+    note: str = ""  # added to the labels of its messages
 
     def exchange(
         self, label: str, shape: Sequence[int], least: int, messages: MessagesOf, waits: WaitsOf | None = None
     ) -> Int64:
         """Append messages as `TaskBuilder.exchange`, without `waits` where all are sent at once."""
         waiting = None if self.options.at_once else waits
-        return self.builder.exchange(self.job, label, shape, least, messages, self.after, waiting)
+        return self.builder.exchange(self.job, label + self.note, shape, least, messages, self.after, waiting)
 
 
 Make = Callable[[Asked], Int64]
@@ -98,6 +102,43 @@ def ring(asked: Asked, label: str, passes: int) -> Int64:
 
     shape = (groups, steps, per_server, servers, options.slices)
     return asked.exchange(label, shape, int(size.min()) // (per_server * n * options.slices), messages, waits)
+
+
+def dissemination(asked: Asked, label: str) -> Int64:
+    """Append an all-gather or reduce-scatter in log2 n rounds (Bruck et al. 1997), as the trees of NCCL's PAT do.
+
+    In round k of an all-gather rank i sends the chunks that it has, at most n - 2^k, to rank i + 2^k; a reduce-scatter
+    does the same backward. Axes: group, round, rank.
+    """
+    groups, n = asked.ranks.shape
+    distances = [1 << k for k in range((n - 1).bit_length())]
+    gathers = label == "all-gather"
+    if not gathers:
+        distances.reverse()
+    order = np.arange(n)
+
+    def messages() -> tuple[Numbers, Numbers, Numbers]:
+        sums = np.concatenate([np.zeros((groups, 1), dtype=np.int64), np.tile(spread(asked.size, n), 2)], axis=1)
+        sums = np.cumsum(sums, axis=1)
+        counts = [min(distance, n - distance) for distance in distances]
+        # Chunks i - count + 1 ... i, modulo n, of the rank that would send them in an all-gather.
+        amount = np.stack([sums[:, n + 1 :] - sums[:, n + 1 - count : 2 * n + 1 - count] for count in counts], axis=1)
+        near = np.stack([asked.ranks] * len(distances), axis=1)
+        far = np.stack([np.roll(asked.ranks, -distance, axis=1) for distance in distances], axis=1)
+        return (near, far, amount) if gathers else (far, near, amount)
+
+    def waits(begin: Int64, end: Int64) -> Iterator[Waits]:
+        # A rank sends when it has sent and received in the round before; messages are numbered by the near rank.
+        awaited = np.stack([begin, np.full_like(begin, NO_TASK)], axis=-1)
+        for number in range(1, len(distances)):
+            done, distance, before = end[:, number - 1], distances[number], distances[number - 1]
+            sender = order if gathers else (order + distance) % n
+            own = sender if gathers else (sender - before) % n
+            other = (sender - before) % n if gathers else sender
+            awaited[:, number, :, 0], awaited[:, number, :, 1] = done[:, own], done[:, other]
+        yield awaited.reshape(-1, 2), None
+
+    return asked.exchange(label, (groups, len(distances), n), int(asked.size.min()) // n, messages, waits)
 
 
 def chain(asked: Asked) -> Int64:

@@ -13,7 +13,7 @@ from ailb_gen.errors import UsageError
 from ailb_gen.sim.fabric import PS_PER_S, Int64
 from ailb_gen.sim.traffic.algorithms import CollectiveOptions, Ranks
 from ailb_gen.sim.traffic.builder import NO_TASK, Job, TaskBuilder
-from ailb_gen.sim.traffic.collectives import append
+from ailb_gen.sim.traffic.collectives import NCCL, append
 from ailb_gen.sim.traffic.groups import together
 from ailb_gen.sim.traffic.nvlink import nvlink_ps
 from ailb_gen.sim.traffic.trace import Step
@@ -157,5 +157,6 @@ class _Replay:
                 continue
             ranks = self.hosts[np.array([self.steps[number].ranks for number in same])]
             options = replace(self.options.options, per_server=inside)
-            algorithm = self.options.algorithm if collective == "all-reduce" else None
+            chosen = self.options.algorithm
+            algorithm = chosen if collective == "all-reduce" or chosen == NCCL else None
             self.end[same] = append(self.builder, self.job, collective, ranks, size, options, algorithm, begin)

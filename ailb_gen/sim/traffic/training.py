@@ -14,7 +14,7 @@ from ailb_gen.errors import UsageError
 from ailb_gen.sim.fabric import Int32, Int64
 from ailb_gen.sim.traffic.algorithms import CollectiveOptions, Ranks
 from ailb_gen.sim.traffic.builder import NO_TASK, Job, Numbers, QueuePairs, TaskBuilder, spread, stream
-from ailb_gen.sim.traffic.collectives import PLAIN, append
+from ailb_gen.sim.traffic.collectives import NCCL, PLAIN, append
 from ailb_gen.sim.traffic.groups import Groups, Stage, stage_of
 from ailb_gen.sim.traffic.nvlink import nvlink_ps
 from ailb_gen.sim.traffic.parallelism import INSIDE, ONE_QUEUE_PAIR, Inside, Training
@@ -212,7 +212,7 @@ class _TrainingJob:
             combine = combine and bool(weights)
             options = CollectiveOptions(nvlink_bps=options.nvlink_bps, weights=weights, combine=combine)
         options = replace(options, per_server=groups.inside)
-        algorithm = training.algorithm if kind == "all-reduce" else None
+        algorithm = training.algorithm if kind == "all-reduce" or training.algorithm == NCCL else None
         return append(self.builder, self.job, kind, groups.hosts, size, options, algorithm, after)
 
     def hand_over(self, stage: int, neighbor: int, after: Int64) -> Int64:
