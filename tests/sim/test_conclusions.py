@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from ailb_gen.sim.conclusions import conclusions, nccl_choices, no_collisions, remark
@@ -102,7 +104,10 @@ def test_flows_that_cannot_collide_are_why_variants_are_equal() -> None:
 
 
 def test_choices_of_nccl_are_named_once() -> None:
-    points = [{"flows": {"all-reduce (tree, LL128)": {}, "mice (ring, red)": {}}}, {"flows": {"all-gather": {}}}]
+    points: list[dict[str, Any]] = [
+        {"flows": {"all-reduce (tree, LL128)": {}, "mice (ring, red)": {}}},
+        {"flows": {"all-gather": {}}},
+    ]
     assert nccl_choices([*points, *points]) == "NCCL chooses: all-reduce (tree, LL128)."
     assert nccl_choices(points[1:]) == nccl_choices([{}]) == ""
 

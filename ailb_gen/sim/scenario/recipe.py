@@ -15,7 +15,7 @@ from ailb_gen.errors import UsageError
 from ailb_gen.sim.fabric import PS_PER_S, FabricArrays, Int32
 from ailb_gen.sim.point import Traffic
 from ailb_gen.sim.scenario.convert import addresses, links_of, per_server, ranks_of, servers_of, values
-from ailb_gen.sim.scenario.placement import AS_LISTED, Placement, placed
+from ailb_gen.sim.scenario.placement import AS_LISTED, Placement, placed, read_placement
 from ailb_gen.sim.scenario.traffic import (
     ArrivalsPart,
     BackgroundPart,
@@ -138,7 +138,11 @@ def _inside(part: Connections, fabric: FabricArrays, hosts: Int32) -> dict[str, 
 
 def _job_hosts(part: CollectivePart | TrainingPart | TracePart, context: EntryContext) -> Int32:
     """Return the hosts of a job in the order of the placement. Raises UsageError if the placement has none of them."""
-    placement, fabric = context.placement, context.fabric
+    fabric = context.fabric
+    if part.hostfile is None:
+        placement = context.placement.of(part.job)
+    else:
+        placement = read_placement(part.hostfile, context.folder, fabric).of(part.job)
     # Servers that a file names take part even without GPUs.
     patterns = part.hosts or (("*",) if placement.servers else ())
     hosts = placed(ranks_of(patterns, fabric), placement, fabric, context.seed)

@@ -52,6 +52,10 @@ class Connections(Part):
         None, description="of a GPU in each direction; default: data takes no time inside a server"
     )
     nvls: Bool = Field(False, description="NVLink switches reduce all-reduces (NVLS)")
+    hostfile: FileName | None = Field(None, description="instead of the scenario's placement, of this entry alone")
+    job: Annotated[str, Field(min_length=1, max_length=200)] | None = Field(
+        None, description="id or name, where the placement is a list of jobs of Slurm"
+    )
     gpu: Generation = Field("hopper", description="generation of the GPUs, by which NCCL chooses (algorithm nccl)")
 
 
