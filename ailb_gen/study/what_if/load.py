@@ -26,6 +26,7 @@ from ailb_gen.study.what_if.job import (
     ranks_of,
 )
 from ailb_gen.study.what_if.models import LanguageModel, TrainingJob, WhatIf
+from ailb_gen.study.what_if.times import read_times
 from ailb_gen.textio import read_text, text_problem
 from ailb_gen.validation import problem_at, validated
 from ailb_gen.yamlio import Path, Source, read_yaml
@@ -72,6 +73,7 @@ def parse(text: str, file: str, folder: FilePath) -> Question:
     problems += [*failure_problems(what_if.failures, source), *_twice(what_if, source)]
     if problems:
         raise IntentError(problems)
+    what_if = _timed(what_if, folder)
     design, _ = build(load_intent(folder / what_if.fabric))
     question = Question(what_if, source, folder, design)
     problems = [*_job(what_if.job, source), *_degrees(question), *_scaled(question)]
@@ -90,9 +92,20 @@ def _paths(what_if: WhatIf, source: Source, folder: FilePath) -> Iterator[Proble
         yield problem_at(source, "unreadable", ("artifacts",), reason, hint)
 
 
+def _timed(what_if: WhatIf, folder: FilePath) -> WhatIf:
+    """Return it with the times of its table, where it gives none itself. Raises IntentError."""
+    job = what_if.job
+    if job.times is None:
+        return what_if
+    found = read_times(read_text(folder / job.times, job.times), job.times).of_stage(job.pipeline)
+    given = {"forward": job.forward, "backward": job.backward}
+    times = {name: ps if given[name] is None else given[name] for name, ps in zip(given, found, strict=True)}
+    return what_if.model_copy(update={"job": job.model_copy(update=times)})
+
+
 def _missing(job: TrainingJob, source: Source) -> Iterator[Problem]:
     """Yield the values that neither the file nor its model and GPU give."""
-    timed = job.model is not None and job.gpu is not None
+    timed = job.times is not None or (job.model is not None and job.gpu is not None)
     sized = job.model is not None
     needed = {
         "forward": not timed,
@@ -105,7 +118,7 @@ def _missing(job: TrainingJob, source: Source) -> Iterator[Problem]:
     }
     for name, missing in needed.items():
         if missing and getattr(job, name) is None:
-            keys = "'model' and 'gpu'" if name in ("forward", "backward") else "'model'"
+            keys = "'times', or 'model' and 'gpu'" if name in ("forward", "backward") else "'model'"
             yield problem_at(source, "missing-key", ("job", name), f"give it, or {keys} from which it is computed")
     if job.gpu is not None and job.model is None:
         yield problem_at(source, "missing-key", ("job", "model"), "'gpu' has no effect without 'model'")

@@ -82,6 +82,9 @@ class TrainingJob(Parallelism):
 
     model: LanguageModel | None = Field(None, description="the model; with it, sizes are computed")
     gpu: Gpu | None = Field(None, description="the GPU; with it, times are computed")
+    times: FileName | None = Field(
+        None, description="CSV of measured times: operation, count, forward_us, backward_us; instead of those of 'gpu'"
+    )
     forward: Time | None = Field(None, description="time of the forward pass of a microbatch in a stage")
     backward: Time | None = Field(None, description="time of its backward pass")
     optimizer: Time = written("0", "time of the optimizer at the end of a step")
