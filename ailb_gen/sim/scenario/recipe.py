@@ -30,6 +30,7 @@ from ailb_gen.sim.scenario.traffic import (
 )
 from ailb_gen.sim.statistics import Collective
 from ailb_gen.sim.traffic import scale_unit
+from ailb_gen.sim.traffic.aicb import read_layers, replay_layers
 from ailb_gen.sim.traffic.algorithms import CollectiveOptions
 from ailb_gen.sim.traffic.arrivals import mice, poisson, read_size_distribution
 from ailb_gen.sim.traffic.background import with_background
@@ -48,6 +49,8 @@ from ailb_gen.sim.workload import LeastTraffic, Workload, merged
 Made = TypeVar("Made")
 # A Poisson number is this many standard deviations below its mean once in 10^9 draws.
 DEVIATIONS = 6
+# How the name of a workload of AICB ends.
+AICB = ".txt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,14 +190,20 @@ def _describe_training(part: TrainingPart, context: EntryContext, builder: TaskB
 
 def _describe_trace(part: TracePart, context: EntryContext, builder: TaskBuilder) -> Mapping[str, Collective]:
     """Append a trace; none of its collectives has a bandwidth of its own."""
-    fabric = context.fabric
-    steps, count = read_trace(context.folder, part.file, part.groups)
-    hosts = place(count, _job_hosts(part, context))
+    fabric, path = context.fabric, context.folder / part.file
+    layers = read_layers(path, part.file) if path.suffix == AICB else None
+    steps, count = ([], layers.ranks) if layers else read_trace(context.folder, part.file, part.groups)
+    hosts = _job_hosts(part, context)
+    hosts = place(count or len(hosts), hosts)
     options = ReplayOptions(
         CollectiveOptions(part.slices, **_inside(part, fabric, hosts)), part.algorithm, part.flops or 0
     )
     job = builder.job(context.name, _queue_pairs(part, fabric))
-    replay(builder, job, steps, hosts, servers_of(part, fabric, hosts), options)
+    servers = servers_of(part, fabric, hosts)
+    if layers:
+        replay_layers(builder, job, layers, hosts, servers, options)
+    else:
+        replay(builder, job, steps, hosts, servers, options)
     return {}
 
 

@@ -144,7 +144,7 @@ class TrainingPart(Parallelism, Connections):
 class TracePart(Connections):
     """An execution trace: what every rank computes and sends, rank i on the i-th host."""
 
-    file: FileName = Field(description="of a Chakra trace what comes before .RANK.et, as ASTRA-sim has it")
+    file: FileName = Field(description="what comes before .RANK.et of a Chakra trace; or a workload of AICB, *.txt")
     groups: FileName | None = Field(None, description="JSON with the ranks of groups: {NAME: [RANK, ...]}")
     flops: Flops | None = Field(None, description="rate of a GPU, for computations with operations but no duration")
     algorithm: str | None = Field(None, description="of all-reduces; default: ring; nccl: of all collectives")

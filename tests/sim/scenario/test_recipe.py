@@ -44,6 +44,7 @@ ENTRIES = [
      " expert_skew: 1, expert_capacity: 2, expert_gradient_bytes: 1MiB, gradients: sharded, forward: 1ms}", 0.7),
     ("trace: {file: all_reduce}", 0.9),
     ("trace: {file: mixed, nvlink: 1t, per_server: 2}", 0.5),
+    ("trace: {file: layers.txt, per_server: 2, nvlink: 1t}", 0.5),
     ("mice: {bytes: 2KiB, interval: 1us, count: 50}", 1),
     ("arrivals: {load: 50%, duration: 1ms, file: sizes.json, sizes: one}", 0.5),
     ("background: {links: [\"leaf1:spine1\"], load: 10%, duration: 1ms}", 0),
@@ -56,6 +57,7 @@ def test_it_is_a_lower_bound(entry: str, share: float, level: str, tmp_path: Pat
     (tmp_path / "sizes.json").write_text('{"one": [[0, 0], [20000, 100]]}')
     for path in TRACES.glob("*.et"):
         shutil.copy(path, tmp_path)
+    (tmp_path / "layers.txt").write_text("MICRO\n1\na -1 5 NONE 0 5 NONE 0 5 ALLREDUCE 65536 0\n")
     text = f"{FABRIC}\nlevel: {level}\ntransport: {{name: go-back-n, window: 16KiB}}\ntraffic: [{{{entry}}}]\n"
     ((point,), _) = points_of(parse(text, "scenario.yaml"), tmp_path)
     (least,) = found = point.recipe.least(point.fabric, point.seed)
