@@ -18,7 +18,7 @@ import numpy as np
 
 from ailb_gen.sim.clos import clos
 from ailb_gen.sim.engine.events import schedule
-from ailb_gen.sim.engine.jit import entry
+from ailb_gen.sim.engine.jit import entry, reference
 from ailb_gen.sim.engine.memory import new_state
 from ailb_gen.sim.engine.random import random_bits
 from ailb_gen.sim.engine.records import NONE, ORDER_BITS, EngineState
@@ -90,11 +90,12 @@ def _flow_list(balancer: str) -> Case:
     return fabric, read_flow_list(FLOW_LIST, "flows", fabric.host_count), _lossless(fabric, balancer)
 
 
-def _permutation() -> Case:
-    fabric = _leaf_spine(8)
-    targets = derangement(128, np.random.default_rng(3)).astype(np.int32)
-    sources = np.arange(128, dtype=np.int32)
-    workload = flows(sources, targets, np.full(128, 2_000_000), np.zeros(128, np.int64), 1, "flows")
+def _permutation(leaves: int) -> Case:
+    fabric = _leaf_spine(leaves)
+    hosts = fabric.host_count
+    targets = derangement(hosts, np.random.default_rng(3)).astype(np.int32)
+    sources = np.arange(hosts, dtype=np.int32)
+    workload = flows(sources, targets, np.full(hosts, 2_000_000), np.zeros(hosts, np.int64), 1, "flows")
     switches = BufferSettings(
         shared_buffer_bytes=1 << 30,
         pfc=True,
@@ -132,17 +133,25 @@ class Row:
 
 ROWS = (
     Row("heavy x1, raw, ECMP", _scale_unit, 3.0, None, 400, "Zeltser 0.057 M/s"),
-    Row("permutation 128 x 2 MB, PFC, go-back-N", _permutation, None, 2.4, 400, "csg-htsim 0.80 M/s"),
+    Row("permutation 128 x 2 MB, PFC, go-back-N", lambda: _permutation(8), None, 3.2, 400, "csg-htsim 0.80 M/s"),
+    Row("permutation 1024 x 2 MB, PFC, go-back-N", lambda: _permutation(64), None, None, 600, ""),
     Row("flow list, DCQCN, PFC, ECMP", lambda: _flow_list("ecmp"), None, 1.7, 400, "conweave-ns3 0.083 M/s"),
     Row("flow list, DCQCN, PFC, ConWeave", lambda: _flow_list("conweave"), None, 1.2, 400, ""),
     Row("all-to-all of 128 hosts, 64 KiB", lambda: _all_to_all(8), None, None, 400, ""),
-    Row("all-to-all of 1024 hosts, 64 KiB", lambda: _all_to_all(64), None, None, 2048, ""),
+    Row("all-to-all of 1024 hosts, 64 KiB", lambda: _all_to_all(64), None, None, 600, ""),
 )
+# The same traffic of few and of many hosts, and how many times as much a hop of the latter may cost.
+SIZES = (
+    ("permutation 128 x 2 MB, PFC, go-back-N", "permutation 1024 x 2 MB, PFC, go-back-N"),
+    ("all-to-all of 128 hosts, 64 KiB", "all-to-all of 1024 hosts, 64 KiB"),
+)
+MOST_RATIO = 1.35
 
 
 @entry
-def _bare(state: EngineState, events: int) -> int:
+def _bare(arrays: EngineState, events: int) -> int:
     """Take packets off links and put them on others, at random; return the time."""
+    state = reference(arrays)
     config = state.config[0]
     mask = (1 << config.bits) - 1
     now = 0
@@ -153,14 +162,15 @@ def _bare(state: EngineState, events: int) -> int:
         link = key & mask
         packet = arrive(state, link)
         schedule(state, link)
-        other = (random_bits(state) * links) >> 32
+        other = (random_bits(state, 0) * links) >> 32
         transmit(state, other, packet, max(now, state.links[other].free))
         schedule(state, other)
     return now
 
 
 @entry
-def _fill(state: EngineState, count: int) -> None:
+def _fill(arrays: EngineState, count: int) -> None:
+    state = reference(arrays)
     for number in range(count):
         link = number % len(state.links)
         transmit(state, link, new_packet(state, 0, NONE, 1048), state.links[link].free)
@@ -168,7 +178,7 @@ def _fill(state: EngineState, count: int) -> None:
 
 
 def _floor() -> Figures:
-    fabric, workload, settings = _permutation()
+    fabric, workload, settings = _permutation(8)
     state = new_state(fabric, workload, settings, 1)
     # Compile here: the memory that this takes is not that of a run.
     simulate(fabric, workload, replace(settings, until_ps=1), 1)
@@ -219,6 +229,7 @@ def main(arguments: Sequence[str]) -> None:
     print(f"{'':40} {'CPU s':>7} {'M data hops/s':>14} {'M hops/s':>9} {'ns/hop':>7} {'floor x':>8} {'MiB':>6}")
     per_hop = floor.cpu_s / floor.hops * 1e9
     print(f"{'bare event loop':40} {floor.cpu_s:7.2f} {'':>14} {floor.hops / floor.cpu_s / 1e6:9.2f} {per_hop:7.0f}")
+    costs: dict[str, float] = {}
     for number, row in enumerate(ROWS):
         if not any(word in row.name for word in arguments or [""]):
             continue
@@ -226,12 +237,17 @@ def main(arguments: Sequence[str]) -> None:
             print(f"{row.name:40} left out: {FLOW_LIST.name} is not there; set AILB_SHARED")
             continue
         found = _child(number)
-        cost = found.cpu_s / found.hops * 1e9
+        cost = costs[row.name] = found.cpu_s / found.hops * 1e9
         print(
             f"{row.name:40} {found.cpu_s:7.2f} {found.data_hops / found.cpu_s / 1e6:14.2f} "
             f"{found.hops / found.cpu_s / 1e6:9.2f} {cost:7.0f} {cost / per_hop:8.1f} {found.mebibytes:6.0f}   "
             f"{_verdict(row, found)}{f'; {row.peer}' if row.peer else ''}"
         )
+    for few, many in SIZES:
+        if few in costs and many in costs:
+            ratio = costs[many] / costs[few]
+            kept = "kept" if ratio <= MOST_RATIO else "NOT KEPT"
+            print(f"{many}: {ratio:.2f} times the cost per hop of fewer hosts; <= {MOST_RATIO} {kept}")
 
 
 if __name__ == "__main__":

@@ -134,7 +134,7 @@ EXHAUSTIVE = tuple(
         *("deploy/servers/test_ways", "deploy/test_deployment_kill", "deploy/test_resource_limits_cost"),
         *("docs/test_newcomer", "mutations/test_alone", "mutations/test_causes", "sim/engine/test_run_published"),
         *("sot/test_nautobot", "sot/test_pull_nautobot", "lab/check/test_live", "checks/test_hosts"),
-        "deploy/test_deployment_output",
+        *("deploy/test_deployment_output", "junos/test_kept", "network/test_read_alike"),
     )
 )
 

@@ -15,9 +15,9 @@ from ailb_gen.sim.workload import COMPUTATION, LeastTraffic, Workload
 MEMINFO = Path("/proc/meminfo")
 # Interpreter, libraries and compiled code.
 BASE = 250 << 20
-# Bytes of a task with its place in the workload and its share of a queue pair, of a running flow, of a link with its
-# queues, of a packet under way; of the latter and of flows there are up to three times as many while their arrays grow.
-TASK, FLOW, LINK, PACKET = 192, 3 * 320, 1024, 3 * 64
+# Bytes of a task with its place in the workload and its share of a queue pair, of a running flow with its timers, of
+# a link with its queues, of a packet under way; of these there are up to three times as many while their array grows.
+TASK, FLOW, LINK, PACKET = 192, 320, 1024, 3 * 64
 # The same of a simulation of flows, and of a flow on a link. While arrays grow there are two of them.
 FLUID_LINK, FLUID_FLOW, ENTRY = 400, 300, 48
 # Packets of a connection without a window that is not raw: a few round trips at full rate.

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
 
-from tests.browser.reports import reports  # noqa: F401 - a fixture
+from tests.browser.reports import reports, trees  # noqa: F401 - fixtures
 from tests.conftest import missing, need_tool
 
 MERMAID = "11.12.0"

@@ -23,20 +23,28 @@ SCRIPT = "<script>window.hacked=1</script>"
 # What a state does to a tree besides: damages of these kinds, each at a place fixed by its name.
 DAMAGES = ("fabric-color-missing-spine", "irb-disabled", "port-mtu-missing", "rules-missing", "dlb-per-packet")
 
+# Returns the generated artifact directory of an example.
+Trees = Callable[[str], Path]
 # Returns the report of an example in a state, a key of STATES; its artifact directory is `build/NAME` beside it.
 Reports = Callable[[str, str], Path]
 
 
 @pytest.fixture(scope="session")
-def reports(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Reports:
-    """Give what makes a report when it is first asked for."""
+def trees(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Trees:
+    """Give what generates an example when it is first asked for."""
     base = tmp_path_factory.getbasetemp()
     folder = (base if worker_id == "master" else base.parent) / "reports"
     folder.mkdir(exist_ok=True)
+    return lambda example: once(folder / example, lambda place: generate(example, place))
+
+
+@pytest.fixture(scope="session")
+def reports(trees: Trees) -> Reports:
+    """Give what makes a report when it is first asked for."""
 
     def report(example: str, state: str) -> Path:
-        tree = once(folder / example, lambda place: generate(example, place))
-        place = folder / f"{example}-{state}"
+        tree = trees(example)
+        place = tree.parent / f"{example}-{state}"
         return once(place / "report.html", lambda page: write(example, state, tree, page))
 
     return report

@@ -15,7 +15,7 @@ from ailb_gen.deploy.switch_state import read_fabric_model
 from tests.browser.conftest import Opener
 from tests.browser.judging import cut_on_paper, flaws, looks_like, violations
 from tests.browser.push_pages import LEAVES, SCRIPT, large_rows, write_large, write_plan, write_run
-from tests.browser.reports import Reports
+from tests.browser.reports import Trees
 from tests.deploy import lab
 
 pytestmark = pytest.mark.long
@@ -198,9 +198,8 @@ def test_they_can_be_printed(plan: Page) -> None:
     expect(plan.locator("details.change").first).to_be_visible()
 
 
-def test_a_plan_of_576_switches(opened: Opener, reports: Reports, tmp_path: Path) -> None:
-    root = reports("frontier", "damaged").parent / "build" / "frontier"
-    model = read_fabric_model(root, {})
+def test_a_plan_of_576_switches(opened: Opener, trees: Trees, tmp_path: Path) -> None:
+    model = read_fabric_model(trees("frontier"), {})
     names = [name for name, role in model.roles.items() if role in ("leaf", "spine")]
     one = lab.look(LEAVES[0])
     looks = {

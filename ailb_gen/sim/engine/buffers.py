@@ -18,7 +18,7 @@ def _threshold(state: EngineState, node: int) -> int:
 @compiled
 def _send_frame(state: EngineState, kind: int, came: int, priority: int, now: int) -> None:
     """Send a pause or resume frame of a class to the other end of the link over which packets came."""
-    back = state.links[came].reverse
+    back = state.wires[came].reverse
     frame = new_packet(state, kind, NONE, state.config[0].control_bytes)
     state.packets[frame].extra = priority
     state.packets[frame].priority = FRAMES
@@ -42,11 +42,11 @@ def admit(state: EngineState, node: int, link: int, packet: int, now: int) -> bo
     came, priority = state.packets[packet].came, state.packets[packet].priority
     if not config.pfc:
         rest = config.shared_buffer_bytes - record.used
-        if size > rest or state.queues[link * config.classes + priority].bytes + size > config.egress_alpha * rest:
+        if size > rest or state.queues[priority, link].bytes + size > config.egress_alpha * rest:
             return False
         record.used += size
         return True
-    ingress = state.queues[came * config.classes + priority]
+    ingress = state.held[priority, came]
     if ingress.ingress + size > _threshold(state, node) or record.used + size > config.shared_buffer_bytes:
         if ingress.headroom + size > config.headroom_bytes:
             return False
@@ -54,8 +54,9 @@ def admit(state: EngineState, node: int, link: int, packet: int, now: int) -> bo
     else:
         ingress.ingress += size
         record.used += size
-    if not ingress.pausing and (ingress.headroom > 0 or ingress.ingress >= _threshold(state, node)):
-        ingress.pausing = 1
+    wire = state.wires[came]
+    if not (wire.pausing >> priority) & 1 and (ingress.headroom > 0 or ingress.ingress >= _threshold(state, node)):
+        wire.pausing |= 1 << int(priority)
         _send_frame(state, PAUSE, came, priority, now)
     return True
 
@@ -71,13 +72,14 @@ def release(state: EngineState, link: int, packet: int) -> None:
         record.used -= size
         return
     came, priority = state.packets[packet].came, state.packets[packet].priority
-    ingress = state.queues[came * config.classes + priority]
+    ingress = state.held[priority, came]
     spare = min(ingress.headroom, size)
     ingress.headroom -= spare
     ingress.ingress -= size - spare
     record.used -= size - spare
-    if not ingress.pausing or ingress.headroom:
+    wire = state.wires[came]
+    if not (wire.pausing >> priority) & 1 or ingress.headroom:
         return
     if ingress.ingress == 0 or ingress.ingress + config.resume_offset_bytes <= _threshold(state, node):
-        ingress.pausing = 0
+        wire.pausing &= ~(1 << int(priority))
         _send_frame(state, RESUME, came, priority, state.run[0].now)

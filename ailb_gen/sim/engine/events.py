@@ -1,9 +1,9 @@
-"""The next event: a tournament of the links and the timers, and a heap of timers.
+"""The next event: a tournament of the links and the timers, and two heaps of timers.
 
-Every link has one entry, the earlier of its next arrival and its next sending; the timers have one for the first of
-them. A key is a moment and, in its last bits, the number of the entry, so that the smallest key says what happens. A
-moment is a time and, in its last two bits, what happens then: at one time links that have become free send, then
-packets arrive, then links send what has just joined an empty queue, then timers expire.
+Every link has one entry, the earlier of its next arrival and its next sending; each heap of timers has one for the
+first of them. A key is a moment and, in its last bits, the number of the entry, so that the smallest key says what
+happens. A moment is a time and, in its last two bits, what happens then: at one time links that have become free send,
+then packets arrive, then links send what has just joined an empty queue, then timers expire.
 """
 
 from ailb_gen.sim.engine import records as r
@@ -26,18 +26,18 @@ def _fetch(state: EngineState, leaf: int) -> None:
     config = state.config[0]
     if leaf >= config.timer_leaf:
         return
-    link = state.links[leaf]
-    if link.arrival > link.wake:
-        queue = state.queues[leaf * config.classes + r.FIRST_DATA]
-        if link.backlog:
+    wire = state.wires[leaf]
+    if wire.arrival > state.links[leaf].wake:
+        queue = state.queues[r.FIRST_DATA, leaf]
+        if state.links[leaf].backlog:
             prefetch(state.packets, queue.head, 0)
         else:
             prefetch(state.flows, queue.ring_head, r.SENDING)
             prefetch(state.flows, queue.ring_head, r.CONGESTION)
-    elif link.target >= config.hosts:
-        prefetch(state.packets, link.head, 0)
+    elif wire.target >= config.hosts:
+        prefetch(state.packets, wire.head, 0)
     else:
-        packet = state.packets[link.head]
+        packet = state.packets[wire.head]
         if packet.kind == r.DATA:
             prefetch(state.flows, packet.flow, r.RECEIVING)
         else:
@@ -72,60 +72,72 @@ def set_key(state: EngineState, leaf: int, when: int) -> None:
 @inlined
 def schedule(state: EngineState, link: int) -> None:
     """Enter a link anew after its next arrival or its next sending has changed."""
-    record = state.links[link]
-    set_key(state, link, min(record.arrival, record.wake))
+    set_key(state, link, min(state.wires[link].arrival, state.links[link].wake))
 
 
 @inlined
-def _precedes(state: EngineState, left: int, right: int) -> bool:
-    first, second = state.timers[left], state.timers[right]
-    return first.time < second.time or (first.time == second.time and first.order < second.order)
+def _precedes(state: EngineState, heap: int, at: int, time: int, kind: int, number: int) -> bool:
+    """Return whether the timer at a place of a heap expires before another one."""
+    timer = state.timers[heap, at]
+    if timer.time != time:
+        return bool(timer.time < time)
+    return bool(timer.kind < kind or (timer.kind == kind and timer.number < number))
 
 
-@compiled
-def _swap(state: EngineState, left: int, right: int) -> None:
-    first, second = state.timers[left], state.timers[right]
-    time, order, kind, subject = first.time, first.order, first.kind, first.subject
-    first.time, first.order, first.kind, first.subject = second.time, second.order, second.kind, second.subject
-    second.time, second.order, second.kind, second.subject = time, order, kind, subject
+@inlined
+def _move(state: EngineState, heap: int, source: int, target: int) -> None:
+    old, new = state.timers[heap, source], state.timers[heap, target]
+    new.time, new.kind, new.number, new.subject = old.time, old.kind, old.number, old.subject
+
+
+@inlined
+def _first(state: EngineState, heap: int) -> None:
+    """Enter the first timer of a heap."""
+    when = moment(state.timers[heap, 0].time, r.EXPIRED) if state.timer_counts[heap] else r.NEVER
+    set_key(state, state.config[0].timer_leaf + heap, when)
 
 
 @compiled
 def add_timer(state: EngineState, time: int, kind: int, subject: int) -> None:
-    """Start a timer; those of one time expire in the order in which they were started."""
-    run = state.run[0]
-    at = run.timers
-    timer = state.timers[at]
-    timer.time, timer.order, timer.kind, timer.subject = time, run.order, kind, subject
-    run.timers += 1
-    run.order += 1
-    while at > 0 and _precedes(state, at, (at - 1) >> 1):
-        _swap(state, at, (at - 1) >> 1)
-        at = (at - 1) >> 1
+    """Start a timer."""
+    # There may be a million timeouts, of which hardly one expires: the others are not among them.
+    heap = int(kind == r.TIMEOUT)
+    number = state.flows[subject].task if kind == r.RATE else subject
+    at = state.timer_counts[heap]
+    state.timer_counts[heap] += 1
+    while at > 0:
+        parent = (at - 1) >> 1
+        if _precedes(state, heap, parent, time, kind, number):
+            break
+        _move(state, heap, parent, at)
+        at = parent
+    timer = state.timers[heap, at]
+    timer.time, timer.kind, timer.number, timer.subject = time, kind, number, subject
     if at == 0:
-        set_key(state, state.config[0].timer_leaf, moment(time, r.EXPIRED))
+        _first(state, heap)
 
 
 @compiled
-def remove_timer(state: EngineState) -> None:
-    """Take the first timer out."""
-    run = state.run[0]
-    last = run.timers - 1
-    run.timers = last
-    _swap(state, 0, last)
+def remove_timer(state: EngineState, heap: int) -> None:
+    """Take the first timer of a heap out."""
+    last = state.timer_counts[heap] - 1
+    state.timer_counts[heap] = last
+    moved = state.timers[heap, last]
     at = 0
     while True:
         least = 2 * at + 1
         if least >= last:
             break
-        if least + 1 < last and _precedes(state, least + 1, least):
+        other = state.timers[heap, least]
+        if least + 1 < last and _precedes(state, heap, least + 1, other.time, other.kind, other.number):
             least += 1
-        if not _precedes(state, least, at):
+        if not _precedes(state, heap, least, moved.time, moved.kind, moved.number):
             break
-        _swap(state, at, least)
+        _move(state, heap, least, at)
         at = least
-    first = state.timers[0]
+    _move(state, heap, last, at)
+    first = state.timers[heap, 0]
     # Mostly it is for the rate of a flow.
     prefetch(state.flows, first.subject, r.SENDING)
     prefetch(state.flows, first.subject, r.CONGESTION)
-    set_key(state, state.config[0].timer_leaf, moment(first.time, r.EXPIRED) if last > 0 else r.NEVER)
+    _first(state, heap)

@@ -21,12 +21,16 @@ def packets_of(state: EngineState, task: int) -> int:
 
 @compiled
 def _new_flow(state: EngineState, task: int, now: int) -> int:
-    """Return the record of a flow that starts; there must be a free one."""
+    """Return the record of a flow that starts."""
     config, run, entry = state.config[0], state.run[0], state.tasks[task]
     number = run.free_flow
-    flow = state.flows[number]
-    run.free_flow = flow.ring_next
-    run.free_flows -= 1
+    if number == r.NONE:
+        number = run.fresh_flow
+        run.fresh_flow += 1
+        flow = state.flows[number]
+    else:
+        flow = state.flows[number]
+        run.free_flow = flow.ring_next
     entry.flow = number
     target, source = state.hosts[entry.target], state.hosts[entry.source]
     flow.task = task
@@ -58,10 +62,11 @@ def _new_flow(state: EngineState, task: int, now: int) -> int:
         flow.choice[hop] = r.NONE
         flow.chosen_at[hop] = 0
     begin_flow(state, number, now)
-    # Bits of an earlier flow that was given up.
-    for word in range(state.arrived.shape[1]):
-        state.arrived[number, word] = 0
-        state.acknowledged[number, word] = 0
+    if config.transport == r.SELECTIVE:
+        # Bits of an earlier flow that was given up.
+        for word in range(state.arrived.shape[1]):
+            state.arrived[number, word] = 0
+            state.acknowledged[number, word] = 0
     return number
 
 

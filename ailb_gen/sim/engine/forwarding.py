@@ -21,7 +21,7 @@ def lose(state: EngineState, packet: int) -> None:
 @compiled
 def refuse(state: EngineState, link: int, packet: int) -> None:
     """Drop a packet for which there is no room before a link."""
-    state.links[link].drops += 1
+    state.ports[link].drops += 1
     state.run[0].drops += 1
     lose(state, packet)
 

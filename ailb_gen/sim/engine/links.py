@@ -12,12 +12,15 @@ from ailb_gen.sim.engine.wire import append, pick, transmit
 @inlined
 def _mark(state: EngineState, link: int, packet: int, queued: int) -> None:
     """Mark a packet that leaves `queued` bytes behind in its queue (RED on the instantaneous length)."""
-    record = state.links[link]
+    # The least threshold is 0.
+    if queued == 0:
+        return
+    record = state.ports[link]
     if record.ecn_min < 0 or queued <= record.ecn_min:
         return
     if queued < record.ecn_max:
         share = (queued - record.ecn_min) / (record.ecn_max - record.ecn_min)
-        if not happens(state, share * record.ecn_probability):
+        if not happens(state, state.links[link].source, share * record.ecn_probability):
             return
     state.packets[packet].marked = 1
     record.marks += 1
@@ -28,7 +31,7 @@ def _dequeue(state: EngineState, link: int, priority: int, start: int) -> None:
     """Send the first packet of a class."""
     config = state.config[0]
     record = state.links[link]
-    queue = state.queues[link * config.classes + priority]
+    queue = state.queues[priority, link]
     packet = queue.head
     following = state.packets[packet].next
     queue.head = following

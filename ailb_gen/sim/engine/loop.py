@@ -5,7 +5,7 @@ from ailb_gen.sim.engine.balancers import dispatch as balancer
 from ailb_gen.sim.engine.events import add_timer, remove_timer, schedule
 from ailb_gen.sim.engine.flows import compute, end_task, make_ready, next_arrivals, packets_of, start_flow
 from ailb_gen.sim.engine.forwarding import lose, next_hops, send_on
-from ailb_gen.sim.engine.jit import compiled, entry, inlined, spliced
+from ailb_gen.sim.engine.jit import compiled, entry, inlined, reference, spliced
 from ailb_gen.sim.engine.links import catch_up, kick, serve
 from ailb_gen.sim.engine.nic import rate_allows, release_flow
 from ailb_gen.sim.engine.random import happens
@@ -42,10 +42,11 @@ def _stop(state: EngineState, link: int, classes: int, now: int) -> None:
     record = state.links[link]
     before = record.paused
     record.paused = classes
+    port = state.ports[link]
     if classes and not before:
-        record.paused_at = now
+        port.paused_at = now
     if before and not classes:
-        record.paused_ps += now - record.paused_at
+        port.paused_ps += now - port.paused_at
     if before & ~classes:
         kick(state, link, now)
 
@@ -53,10 +54,10 @@ def _stop(state: EngineState, link: int, classes: int, now: int) -> None:
 @compiled
 def _pause(state: EngineState, link: int, packet: int, now: int) -> None:
     """Stop or restart a class of the link in the other direction, as a frame asks."""
-    reverse = state.links[link].reverse
+    reverse = state.wires[link].reverse
     bit = 1 << state.packets[packet].extra
     if state.packets[packet].kind == r.PAUSE:
-        state.links[reverse].pauses += 1
+        state.ports[reverse].pauses += 1
         _stop(state, reverse, state.links[reverse].paused | bit, now)
     else:
         _stop(state, reverse, state.links[reverse].paused & ~bit, now)
@@ -66,14 +67,14 @@ def _pause(state: EngineState, link: int, packet: int, now: int) -> None:
 @inlined
 def _is_lost(state: EngineState, link: int, packet: int, now: int) -> bool:
     """Return whether a packet is lost on a link that fails, failed while it was under way, or loses at random."""
-    record = state.links[link]
-    sent = record.delay + state.packets[packet].bytes * record.byte_ps
-    return bool(
-        record.down
-        or now - sent < record.restored
-        # A port repeats its pause frames for as long as they hold.
-        or (record.loss > 0.0 and state.packets[packet].kind not in (r.PAUSE, r.RESUME) and happens(state, record.loss))
-    )
+    wire, port = state.wires[link], state.ports[link]
+    sent = state.links[link].delay + state.packets[packet].bytes * state.links[link].byte_ps
+    if wire.down or now - sent < port.restored:
+        return True
+    # A port repeats its pause frames for as long as they hold.
+    if port.loss == 0.0 or state.packets[packet].kind in (r.PAUSE, r.RESUME):
+        return False
+    return happens(state, wire.target, port.loss)
 
 
 @spliced
@@ -83,9 +84,9 @@ def _arrival(state: EngineState, link: int, now: int) -> None:
     if state.config[0].lazy:
         catch_up(state, link, now)
     schedule(state, link)
-    wire, record = state.links[link], state.packets[packet]
+    wire, record = state.wires[link], state.packets[packet]
     if wire.lossy and _is_lost(state, link, packet, now):
-        wire.lost += 1
+        state.ports[link].lost += 1
         state.run[0].lost += 1
         lose(state, packet)
         return
@@ -108,26 +109,21 @@ def _arrival(state: EngineState, link: int, now: int) -> None:
 def _change(state: EngineState, number: int) -> None:
     """Let a link fail or come back."""
     change = state.changes[number]
-    link = state.links[change.link]
-    link.down = 0 if change.up else 1
-    link.lossy = 1
+    wire = state.wires[change.link]
+    wire.down = 0 if change.up else 1
+    wire.lossy = 1
     if not change.up:
         return
-    link.restored = change.time
+    state.ports[change.link].restored = change.time
     # What the other direction heard last may be out of date.
-    first = link.reverse * state.config[0].classes
-    classes = 0
-    for priority in range(state.config[0].classes):
-        if state.queues[first + priority].pausing:
-            classes |= 1 << priority
-    _stop(state, link.reverse, classes, change.time)
+    _stop(state, wire.reverse, state.wires[wire.reverse].pausing, change.time)
 
 
 @spliced
-def _expire(state: EngineState, now: int) -> None:
-    """Do what the first timer is for."""
-    kind, subject = state.timers[0].kind, state.timers[0].subject
-    remove_timer(state)
+def _expire(state: EngineState, heap: int, now: int) -> None:
+    """Do what the first timer of a heap is for."""
+    kind, subject = state.timers[heap, 0].kind, state.timers[heap, 0].subject
+    remove_timer(state, heap)
     if kind == r.RATE:
         rate_allows(state, subject, now)
         kick(state, state.flows[subject].link, now)
@@ -154,12 +150,10 @@ def _start(state: EngineState, now: int) -> int:
     run = state.run[0]
     task = run.ready_head
     record = state.tasks[task]
-    if record.source != r.NONE:
-        if run.free_flows == 0:
-            return r.NEEDS_FLOWS
-        if state.config[0].transport == r.RAW and run.free_packets < packets_of(state, task) + SPARE:
-            run.needed = packets_of(state, task) + SPARE
-            return r.NEEDS_PACKETS
+    raw = record.source != r.NONE and state.config[0].transport == r.RAW
+    if raw and run.free_packets < packets_of(state, task) + SPARE:
+        run.needed = packets_of(state, task) + SPARE
+        return r.NEEDS_PACKETS
     run.ready_head = record.next_ready
     record.start = now
     if record.source == r.NONE:
@@ -181,8 +175,9 @@ def _begin(state: EngineState) -> None:
 
 
 @entry
-def advance(state: EngineState, events: int) -> int:
+def advance(arrays: EngineState, events: int) -> int:
     """Run for a number of events; return GOES_ON, FINISHED, STOPPED at the end of the time, or what must grow."""
+    state = reference(arrays)
     config, run = state.config[0], state.run[0]
     if not run.begun:
         run.begun = 1
@@ -192,7 +187,7 @@ def advance(state: EngineState, events: int) -> int:
         if run.free_packets < SPARE:
             run.needed = SPARE
             return r.NEEDS_PACKETS
-        if run.timers + SPARE + config.delayed > len(state.timers):
+        if max(state.timer_counts[0], state.timer_counts[1]) + SPARE + config.delayed > state.timers.shape[1]:
             return r.NEEDS_TIMERS
         if run.ready_head != r.NONE:
             result = _start(state, run.now)
@@ -208,11 +203,9 @@ def advance(state: EngineState, events: int) -> int:
         run.now = now
         run.events += 1
         leaf = key & mask
-        if leaf == config.timer_leaf:
-            _expire(state, now)
-            continue
-        link = state.links[leaf]
-        if link.arrival <= link.wake:
+        if leaf >= config.timer_leaf:
+            _expire(state, leaf - config.timer_leaf, now)
+        elif state.wires[leaf].arrival <= state.links[leaf].wake:
             _arrival(state, leaf, now)
         else:
             serve(state, leaf, now)

@@ -14,7 +14,7 @@ from ailb_gen.sim.settings import SimulationSettings
 from ailb_gen.sim.workload import COMPUTATION, Workload, shared_queue_pairs
 
 TRANSPORTS = {"raw": r.RAW, "go-back-n": r.GO_BACK_N, "selective-repeat": r.SELECTIVE, "timeout-only": r.SELECTIVE}
-FIRST_PACKETS, FIRST_FLOWS, FIRST_TIMERS = 4096, 256, 1024
+FIRST_PACKETS, FIRST_TIMERS = 4096, 1024
 NO_LIMIT = 2**31 - 1
 # After this many halvings nothing is left to recover.
 MOST_STAGES = 2**16 - 2
@@ -42,26 +42,34 @@ def window_packets(fabric: FabricArrays, settings: SimulationSettings) -> int:
 def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSettings, seed: int) -> EngineState:
     """Return the state at time 0."""
     words = _words(fabric, workload, settings)
-    random, seeds = seeded(seed, 4), seeded(seed ^ MASK, len(fabric.names))
+    nodes = len(fabric.names)
+    # Memory of records that are never used is not taken.
+    flows = max(1, int(np.count_nonzero(workload.source != COMPUTATION)))
     classes = int(max(0, workload.priority.max(initial=0) if workload.priority is not None else 0)) + r.FIRST_DATA + 1
     links = fabric.link_count
-    bits = int(links).bit_length()
+    # One number more is that of the second heap of timers.
+    bits = int(links + 1).bit_length()
     measured = settings.measurement
     tasks, limiters = _tasks(workload, settings)
     hooks, parameters = HOOKS[settings.balancer.name], _parameters(settings)
     firsts, hosts = fabric.set_first, fabric.first_destination
     changes = np.array([(one.at_ps, one.link, one.up) for one in fabric.changes], np.int64).reshape(-1, 3)
     queue = dict.fromkeys(("head", "tail", "ring_head", "ring_tail"), NONE)
+    bitmaps = (flows if settings.transport.name not in ("raw", "go-back-n") else 1, words)
     return EngineState(
         config=records(1, r.CONFIG, **_config(fabric, workload, settings, classes, bits)),
-        run=records(1, r.RUN, free_packets=FIRST_PACKETS, free_flows=FIRST_FLOWS, ready_head=NONE),
+        run=records(1, r.RUN, free_packets=FIRST_PACKETS, free_flow=NONE, ready_head=NONE),
         tree=np.full(2 << bits, NEVER, np.int64),
-        timers=records(max(FIRST_TIMERS, len(fabric.changes) + len(fabric.forwarding) + 1), r.TIMER),
-        links=_links(fabric, settings),
+        timers=records((2, flows + FIRST_TIMERS + len(fabric.changes) + len(fabric.forwarding)), r.TIMER),
+        timer_counts=np.zeros(2, np.int64),
+        links=_links(fabric),
+        wires=_wires(fabric, settings),
+        ports=_ports(links, settings),
         waiting=np.zeros(links, np.int32),
-        queues=records(links * classes, r.QUEUE, **queue),
+        queues=records((classes, links), r.QUEUE, **queue),
+        held=records((classes, links), r.HELD),
         packets=_packets(FIRST_PACKETS, 0),
-        flows=_flows(FIRST_FLOWS, 0),
+        flows=records(flows, r.FLOW),
         tasks=tasks,
         limiters=limiters,
         successors=np.array(workload.successors, np.int32),
@@ -73,16 +81,16 @@ def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSett
         set_links=np.array(fabric.set_links, np.int32),
         destinations=_destinations(fabric),
         hosts=records(len(hosts) - 1, r.HOST_ENTRY, links=fabric.host_set, first=hosts[:-1], count=np.diff(hosts)),
-        nodes=records(len(seeds), r.NODE, seed=seeds, leaf=fabric.leaf_numbers()),
-        arrived=np.zeros((FIRST_FLOWS, words), np.int64),
-        acknowledged=np.zeros((FIRST_FLOWS, words), np.int64),
-        random=random,
-        histogram=np.zeros((links, r.BUCKETS), np.int64),
-        buckets=np.array([int(number).bit_length() for number in range(1 << 16)], np.int32),
+        nodes=records(nodes, r.NODE, seed=seeded(seed ^ MASK, nodes), leaf=fabric.leaf_numbers()),
+        arrived=np.zeros(bitmaps, np.int64),
+        acknowledged=np.zeros(bitmaps, np.int64),
+        random=seeded(seed, 4 * nodes).reshape(nodes, 4),
+        histogram=np.zeros((r.BUCKETS, links), np.int32),
+        buckets=np.array([int(number).bit_length() for number in range(1 << 16)], np.uint8),
         load=np.zeros((measured.load_samples if measured.load_interval_ps else 0, links), np.int64),
         parameters=records(1, r.PARAMETERS, **parameters),
         metrics=np.zeros(hooks.tables(fabric, parameters), np.int64),
-        steered=records(FIRST_FLOWS if hooks.keeps(parameters) else 1, r.STEERED),
+        steered=records(flows if hooks.keeps(parameters) else 1, r.STEERED),
     )
 
 
@@ -139,22 +147,35 @@ def _config(
     }
 
 
-def _links(fabric: FabricArrays, settings: SimulationSettings) -> Records:
-    none = dict.fromkeys(("head", "tail", "context_head", "context_tail", "ecn_min"), NONE)
-    result = records(
+def _links(fabric: FabricArrays) -> Records:
+    return records(
         fabric.link_count,
         r.LINK,
-        arrival=NEVER,
         wake=NEVER,
         delay=fabric.delay_ps,
         byte_ps=byte_ps(fabric),
         source=fabric.link_source,
+    )
+
+
+def _wires(fabric: FabricArrays, settings: SimulationSettings) -> Records:
+    loss = settings.switches.loss_probability
+    return records(
+        fabric.link_count,
+        r.WIRE,
+        arrival=NEVER,
+        head=NONE,
+        tail=NONE,
         target=fabric.link_target,
         reverse=fabric.link_reverse,
-        quality=r.BEST_BAND,
         uplink=fabric.uplink_numbers(),
-        **none,
+        lossy=False if loss is None else loss > 0,
     )
+
+
+def _ports(links: int, settings: SimulationSettings) -> Records:
+    none = dict.fromkeys(("context_head", "context_tail", "ecn_min"), NONE)
+    result = records(links, r.PORT, quality=r.BEST_BAND, **none)
     switches = settings.switches
     if switches.ecn_min_bytes is not None:
         result["ecn_min"] = switches.ecn_min_bytes
@@ -162,22 +183,12 @@ def _links(fabric: FabricArrays, settings: SimulationSettings) -> Records:
         result["ecn_probability"] = switches.ecn_probability
     if switches.loss_probability is not None:
         result["loss"] = switches.loss_probability
-        result["lossy"] = switches.loss_probability > 0
     return result
 
 
 def _packets(count: int, first: int) -> Records:
     """Return packets that are all free, chained from `first` on."""
-    return records(count, r.PACKET, next=_chained(count, first))
-
-
-def _flows(count: int, first: int) -> Records:
-    """Return flows that are all free, chained from `first` on."""
-    return records(count, r.FLOW, ring_next=_chained(count, first), task=NONE)
-
-
-def _chained(count: int, first: int) -> r.Ints:
-    return np.append(np.arange(first + 1, first + count), NONE)
+    return records(count, r.PACKET, next=np.append(np.arange(first + 1, first + count), NONE))
 
 
 def _tasks(workload: Workload, settings: SimulationSettings) -> tuple[Records, Records]:
@@ -223,37 +234,19 @@ def _parameters(settings: SimulationSettings) -> dict[str, float]:
 
 
 def grown(state: EngineState, reason: int) -> EngineState:
-    """Return the state with more room for packets, flows or timers."""
+    """Return the state with more room for packets or timers."""
     run = state.run[0]
     if reason == r.NEEDS_TIMERS:
-        more = records(len(state.timers) + int(state.config[0]["delayed"]), r.TIMER)
-        return state._replace(timers=_joined(state.timers, more))
-    if reason == r.NEEDS_FLOWS:
-        count = len(state.flows)
-        fresh = _flows(count, count)
-        fresh["ring_next"][-1] = run["free_flow"]
-        run["free_flow"] = count
-        run["free_flows"] += count
-        bits = np.zeros_like(state.arrived)
-        if len(state.steered) == count:
-            state = state._replace(steered=_joined(state.steered, records(count, r.STEERED)))
-        return state._replace(
-            flows=_joined(state.flows, fresh),
-            arrived=np.concatenate([state.arrived, bits]),
-            acknowledged=np.concatenate([state.acknowledged, bits]),
-        )
+        room = state.timers.shape[1]
+        timers = records((2, 2 * room + int(state.config[0]["delayed"])), r.TIMER)
+        timers[:, :room] = state.timers
+        return state._replace(timers=timers)
     count = max(len(state.packets), int(run["needed"]))
     first = len(state.packets)
     fresh = _packets(count, first)
     fresh["next"][-1] = run["free_packet"]
     run["free_packet"] = first
     run["free_packets"] += count
-    return state._replace(packets=_joined(state.packets, fresh))
-
-
-def _joined(old: Records, fresh: Records) -> Records:
-    """Return two arrays of records as one, of the kind that they are."""
-    result = records(len(old) + len(fresh), old.dtype)
-    result[: len(old)] = old
-    result[len(old) :] = fresh
-    return result
+    packets = records(first + count, r.PACKET)
+    packets[:first], packets[first:] = state.packets, fresh
+    return state._replace(packets=packets)

@@ -73,7 +73,7 @@ def to_send(state: EngineState, flow: int) -> int:
 @inlined
 def _append_to_ring(state: EngineState, flow: int) -> None:
     record = state.flows[flow]
-    ring = state.queues[record.link * state.config[0].classes + record.priority]
+    ring = state.queues[record.priority, record.link]
     record.ring_next = r.NONE
     record.phase = r.RINGED
     if ring.ring_head == r.NONE:
@@ -120,7 +120,7 @@ def rate_allows(state: EngineState, flow: int, now: int) -> None:
 @inlined
 def _first_of_ring(state: EngineState, link: int, priority: int) -> int:
     """Take the first flow out of a ring."""
-    ring = state.queues[link * state.config[0].classes + priority]
+    ring = state.queues[priority, link]
     flow = ring.ring_head
     record = state.flows[flow]
     ring.ring_head = record.ring_next
@@ -139,7 +139,7 @@ def defer(state: EngineState, flow: int, until: int) -> None:
     record.available = max(record.available, until)
     if record.phase != r.RINGED:
         return
-    ring = state.queues[record.link * state.config[0].classes + record.priority]
+    ring = state.queues[record.priority, record.link]
     before, at = r.NONE, int(ring.ring_head)
     while at != flow:
         before, at = at, int(state.flows[at].ring_next)
@@ -158,7 +158,7 @@ def forget_context(state: EngineState, flow: int) -> None:
     record = state.flows[flow]
     if not record.context:
         return
-    link = state.links[record.link]
+    link = state.ports[record.link]
     if record.context_previous == r.NONE:
         link.context_head = record.context_next
     else:
@@ -176,7 +176,7 @@ def _use_context(state: EngineState, flow: int) -> int:
     """Return the ps until the NIC has the context of a flow; the least recently used one makes room."""
     config = state.config[0]
     record = state.flows[flow]
-    link = state.links[record.link]
+    link = state.ports[record.link]
     cost = 0 if record.context else config.context_miss_ps
     forget_context(state, flow)
     record.context_previous, record.context_next = r.NONE, link.context_head
@@ -221,7 +221,6 @@ def release_flow(state: EngineState, flow: int) -> None:
     record.task = r.NONE
     record.ring_next = state.run[0].free_flow
     state.run[0].free_flow = flow
-    state.run[0].free_flows += 1
 
 
 @inlined

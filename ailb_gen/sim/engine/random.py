@@ -9,9 +9,12 @@ MASK = 0xFFFFFFFF
 
 
 @inlined
-def random_bits(state: EngineState) -> int:
-    """Return 32 random bits (Marsaglia, Xorshift RNGs, 2003, xor128)."""
-    words = state.random
+def random_bits(state: EngineState, node: int) -> int:
+    """Return 32 random bits of a node's own generator (Marsaglia, Xorshift RNGs, 2003, xor128).
+
+    So what is drawn does not depend on the order of events at different nodes.
+    """
+    words = state.random[node]
     first = words[0]
     first ^= (first << 11) & MASK
     last = words[3]
@@ -22,15 +25,15 @@ def random_bits(state: EngineState) -> int:
 
 
 @inlined
-def random_below(state: EngineState, count: int) -> int:
-    """Return a random number from 0 to count - 1."""
-    return (random_bits(state) * int(count)) >> 32
+def random_below(state: EngineState, node: int, count: int) -> int:
+    """Return a random number of a node from 0 to count - 1."""
+    return (random_bits(state, node) * int(count)) >> 32
 
 
 @inlined
-def happens(state: EngineState, probability: float) -> bool:
-    """Return True with a probability."""
-    return random_bits(state) < probability * 4294967296.0
+def happens(state: EngineState, node: int, probability: float) -> bool:
+    """Return True with a probability, as a node draws."""
+    return random_bits(state, node) < probability * 4294967296.0
 
 
 @inlined
@@ -57,7 +60,7 @@ def power(value: float, exponent: int) -> float:
 
 
 def seeded(seed: int, count: int) -> Ints:
-    """Return words of 32 bits from a seed: of the generator, or by which nodes hash (Steele et al., SplitMix, 2014)."""
+    """Return words of 32 bits from a seed: of generators, or by which nodes hash (Steele et al., SplitMix, 2014)."""
     words, value = np.zeros(count, np.int64), seed & (2**64 - 1)
     for number in range(count):
         value = (value + 0x9E3779B97F4A7C15) & (2**64 - 1)

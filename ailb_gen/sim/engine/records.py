@@ -51,42 +51,54 @@ FRAMES, CONTROL, FIRST_DATA = range(3)
 RAW, GO_BACK_N, SELECTIVE = 0, 1, 2
 # Where a flow is: waiting for an acknowledgement, in the ring of its NIC, waiting for its rate.
 IDLE, RINGED, PACED = 0, 1, 2
-# Kinds of timers.
-ARRIVALS, START, COMPUTED, RATE, TIMEOUT, CHANGE, FIBS, BALANCER = range(8)
+# Kinds of timers, in the order in which those of one time expire.
+CHANGE, FIBS, ARRIVALS, START, COMPUTED, RATE, TIMEOUT, BALANCER = range(8)
 # How `advance` ends.
-GOES_ON, FINISHED, STOPPED, NEEDS_PACKETS, NEEDS_FLOWS, NEEDS_TIMERS = range(6)
+GOES_ON, FINISHED, STOPPED, NEEDS_PACKETS, NEEDS_TIMERS = range(5)
 
-# Two cache lines that every packet needs, and two for what is rare.
+# What is used together is side by side, and what every packet needs apart from what is rare, so that little of a large
+# fabric is in the caches. The sending end of a link, for every packet: a cache line.
 LINK = np.dtype(
     [
-        ("arrival", "i8"),  # the moment at which the first packet on the wire arrives
         ("wake", "i8"),  # the moment at which the next packet is to be sent
         ("free", "i8"),  # when the last packet sent has left
-        ("byte_ps", "i8"),
         ("delay", "i8"),
+        ("byte_ps", "i8"),
+        ("bytes", "i8"),
+        ("packets", "i8"),
+        ("source", "i4"),
+        ("peak", "i4"),
+        ("backlog", "i2"),  # bits of classes with waiting packets
+        ("paused", "i2"),  # bits of classes that the other end has stopped
+        ("ready", "i2"),  # bits of classes with flows of a NIC that are ready to send
+        ("turn", "i2"),  # the data class that was served last
+    ],
+    align=True,
+)
+# Its receiving end: half a line.
+WIRE = np.dtype(
+    [
+        ("arrival", "i8"),  # the moment at which the first packet on the wire arrives
         ("head", "i4"),  # packets on the wire
         ("tail", "i4"),
         ("target", "i4"),
-        ("backlog", "i4"),  # bits of classes with waiting packets
-        ("paused", "i4"),  # bits of classes that the other end has stopped
-        ("ready", "i4"),  # bits of classes with flows of a NIC that are ready to send
-        ("bytes", "i8"),
-        ("packets", "i8"),
-        ("data_packets", "i8"),
-        ("peak_bytes", "i8"),
-        ("ecn_min", "i8"),
-        ("peak", "i4"),
-        ("turn", "i4"),  # the data class that was served last
-        ("source", "i4"),
         ("reverse", "i4"),
         ("uplink", "i4"),  # the number among the links of a leaf to other switches
+        ("pausing", "i2"),  # bits of classes that the receiver has stopped
         ("lossy", "u1"),
         ("down", "u1"),
+    ],
+    align=True,
+)
+# Of a link what is rare, and what waiting packets need.
+PORT = np.dtype(
+    [
+        ("ecn_min", "i8"),
         ("ecn_max", "i8"),
         ("ecn_probability", "f8"),
+        ("marks", "i8"),
         ("drops", "i8"),
         ("lost", "i8"),
-        ("marks", "i8"),
         ("pauses", "i8"),
         ("paused_at", "i8"),
         ("paused_ps", "i8"),
@@ -103,20 +115,20 @@ LINK = np.dtype(
     ],
     align=True,
 )
-# Of one class on one link: the queue of its sender, and what its receiver holds of the packets that came over it.
+# The queue of one class before one link.
 QUEUE = np.dtype(
     [
+        ("bytes", "i8"),
+        ("peak_bytes", "i8"),
         ("head", "i4"),
         ("tail", "i4"),
-        ("bytes", "i8"),
-        ("ingress", "i8"),  # in the shared pool
-        ("headroom", "i8"),
-        ("pausing", "i8"),
         ("ring_head", "i4"),  # flows of a NIC that are ready to send
         ("ring_tail", "i4"),
     ],
     align=True,
 )
+# What the receiver of a link holds of the packets of one class that came over it.
+HELD = np.dtype([("ingress", "i8"), ("headroom", "i8")], align=True)  # in the shared pool, and beyond
 PACKET = np.dtype(
     [
         ("next", "i4"),
@@ -283,7 +295,8 @@ SET = np.dtype([("first", "i4"), ("count", "i4")], align=True)
 DESTINATION = np.dtype([("prefix", "i4"), ("delivery", "i4"), ("host", "i4"), ("leaf", "i4")], align=True)
 # `begun`: when the NIC has begun the last one of its messages.
 HOST_ENTRY = np.dtype([("begun", "i8"), ("links", "i4"), ("first", "i4"), ("count", "i4")], align=True)
-TIMER = np.dtype([("time", "i8"), ("order", "i8"), ("kind", "i4"), ("subject", "i4")], align=True)
+# `number`: of the task, or the subject; so the order of simultaneous timers does not depend on which started first.
+TIMER = np.dtype([("time", "i8"), ("kind", "i4"), ("number", "i4"), ("subject", "i4")], align=True)
 CHANGED = np.dtype([("time", "i8"), ("link", "i4"), ("up", "i4")], align=True)
 
 RUN = np.dtype(
@@ -291,10 +304,8 @@ RUN = np.dtype(
         ("now", "i8"),
         ("free_packet", "i4"),
         ("free_packets", "i4"),
-        ("free_flow", "i4"),
-        ("free_flows", "i4"),
-        ("timers", "i8"),
-        ("order", "i8"),
+        ("free_flow", "i4"),  # records of flows that have ended
+        ("fresh_flow", "i4"),  # the first one that was never used
         ("ready_head", "i4"),
         ("ready_tail", "i4"),
         ("arrival", "i8"),
@@ -303,6 +314,8 @@ RUN = np.dtype(
         ("begun", "i8"),
         ("beyond", "i8"),  # something was to happen later than keys can say
         ("needed", "i8"),
+        ("data_hops", "i8"),
+        ("received", "i8"),  # data packets at hosts
         *((name, "i8") for name in COUNTS),
     ],
     align=True,
@@ -347,10 +360,14 @@ class EngineState(NamedTuple):
     config: Records  # one
     run: Records  # one
     tree: Ints  # of the next event of every link and the first timer
-    timers: Records
+    timers: Records  # (2, room): the heaps of timers
+    timer_counts: Ints  # (2,)
     links: Records
+    wires: Records  # by link
+    ports: Records  # by link
     waiting: Ints32  # packets that wait, by link
-    queues: Records  # by link and class
+    queues: Records  # by class and link
+    held: Records  # by class and link
     packets: Records
     flows: Records
     tasks: Records
@@ -367,9 +384,9 @@ class EngineState(NamedTuple):
     nodes: Records  # hosts and switches
     arrived: Ints  # (flows, words): bits of packets that arrived, selective repeat
     acknowledged: Ints
-    random: Ints  # (4,)
-    histogram: Ints  # (links, BUCKETS)
-    buckets: Ints32
+    random: Ints  # (nodes, 4): the generator of every node
+    histogram: Ints32  # (BUCKETS, links)
+    buckets: npt.NDArray[np.uint8]
     load: Ints  # (samples, links)
     parameters: Records  # one, of the load balancer
     # Tables of the load balancer, three dimensions.
@@ -377,12 +394,13 @@ class EngineState(NamedTuple):
     steered: Records  # by flow, for load balancers that keep more of one; one record for others
 
 
-def records(count: int, dtype: np.dtype[Any], /, **columns: npt.ArrayLike) -> Records:
-    """Return `count` records of zeros but for some fields; fields are attributes, compiled or not."""
+def records(shape: int | tuple[int, ...], dtype: np.dtype[Any], /, **columns: npt.ArrayLike) -> Records:
+    """Return records of zeros but for some fields; fields are attributes, compiled or not."""
     # From the beginning of a cache line on: a packet is one.
-    raw = np.zeros(count * dtype.itemsize + LINE, np.uint8)
+    size = int(np.prod(shape)) * dtype.itemsize
+    raw = np.zeros(size + LINE, np.uint8)
     first = -raw.ctypes.data % LINE
-    plain = raw[first : first + count * dtype.itemsize].view(dtype)
+    plain = raw[first : first + size].view(dtype).reshape(shape)
     for name, values in columns.items():
         plain[name] = values
     return plain.view(np.recarray) if DISABLED else plain

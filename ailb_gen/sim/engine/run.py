@@ -1,6 +1,9 @@
 """Run a simulation: the compiled event loop in slices, with progress and an orderly end in between."""
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from ailb_gen.errors import UsageError
 from ailb_gen.sim.engine import records as r
@@ -8,7 +11,7 @@ from ailb_gen.sim.engine.jit import is_compiled, one_compiler
 from ailb_gen.sim.engine.loop import advance
 from ailb_gen.sim.engine.memory import grown, new_state
 from ailb_gen.sim.engine.records import EngineState
-from ailb_gen.sim.fabric import PS_PER_S, FabricArrays
+from ailb_gen.sim.fabric import PS_PER_S, FabricArrays, Int64
 from ailb_gen.sim.outcome import COUNTS, LINK_COUNTS, TASK_COUNTS, Progress, SimulationOutcome, Watch
 from ailb_gen.sim.series import Counters, Sampler
 from ailb_gen.sim.settings import SimulationSettings
@@ -16,6 +19,8 @@ from ailb_gen.sim.workload import Workload
 
 # Several slices a second.
 SLICE = 1_000_000
+# Half of what a number of the histogram holds: one slice counts far less.
+MANY = 1 << 30
 
 
 def simulate(
@@ -37,11 +42,15 @@ def simulate(
         with one_compiler():
             advance(state, 0)
     last, watched = int(state.config[0]["until"]), 0
+    histogram = np.zeros(state.histogram.shape, np.int64)
     while True:
         if sampler is not None:
             state.config["until"] = min(last, sampler.next_ps)
         result = advance(state, SLICE)
         run = state.run[0]
+        if state.histogram.max(initial=0) > MANY:
+            histogram += state.histogram
+            state.histogram[:] = 0
         if result == r.STOPPED and sampler is not None and sampler.next_ps < last:
             sampler.take(_counters(state))
             state.links["peak"] = 0
@@ -64,27 +73,35 @@ def simulate(
             f"the traffic takes more than {most} s of simulated time, the most with {fabric.link_count} links; "
             "simulate less of it, or set `until`"
         )
-    return _outcome(state, workload, settings, sampler)
+    histogram += state.histogram
+    return _outcome(state, workload, settings, histogram.T.copy(), sampler)
 
 
 def _counters(state: EngineState) -> Counters:
-    links = state.links
-    return Counters(*(links[name].astype(np.int64) for name in ("bytes", "peak", "marks", "pauses", "drops")))
+    return Counters(*(_of_link(state, name).astype(np.int64) for name in ("bytes", "peak", "marks", "pauses", "drops")))
+
+
+def _of_link(state: EngineState, name: str) -> npt.NDArray[Any]:
+    """Return a count of all links, shape (L,)."""
+    if name == "peak_bytes":
+        return state.queues[name].max(axis=0)
+    part = state.links if name in (r.LINK.names or ()) else state.ports
+    return part[name].copy()
 
 
 def _outcome(
-    state: EngineState, workload: Workload, settings: SimulationSettings, sampler: Sampler | None
+    state: EngineState, workload: Workload, settings: SimulationSettings, histogram: Int64, sampler: Sampler | None
 ) -> SimulationOutcome:
-    run, tasks, links = state.run[0], state.tasks[:-1], state.links
+    run, tasks, links, ports = state.run[0], state.tasks[:-1], state.links, state.ports
     totals = {name: int(run[name]) for name in COUNTS}
     totals["hops"] = int(links["packets"].sum())
-    totals["data_hops"] = int(links["data_packets"].sum())
-    paused = links["paused_ps"] + np.where(links["paused"] != 0, run["now"] - links["paused_at"], 0)
-    histogram = state.histogram.copy()
+    totals["data_hops"] = int(run["data_hops"])
+    paused = ports["paused_ps"] + np.where(links["paused"] != 0, run["now"] - ports["paused_at"], 0)
     histogram[:, 0] += links["packets"] + state.waiting - histogram.sum(axis=1)
     marked = tasks["marked"].copy()
-    running = state.flows["task"] != r.NONE
-    marked[state.flows["task"][running]] = state.flows["marks"][running]
+    running = state.flows[: run["fresh_flow"]]
+    running = running[running["task"] != r.NONE]
+    marked[running["task"]] = running["marks"]
     complete = int(run["ended"]) == workload.count
     # What still happens after the last task, as timers that find nothing to do, is no part of it.
     end_ps = int(tasks["finish"].max(initial=0)) if complete else int(run["now"])
@@ -94,7 +111,7 @@ def _outcome(
         finish_ps=tasks["finish"].copy(),
         marked=marked,
         **{name: tasks[name].copy() for name in TASK_COUNTS},
-        **{f"link_{name}": links[name].copy() for name in LINK_COUNTS},
+        **{f"link_{name}": _of_link(state, name) for name in LINK_COUNTS},
         link_peak=(links["peak"] if sampler is None else sampler.peak).astype(np.int32),
         link_paused_ps=paused,
         histogram=histogram,

@@ -85,6 +85,7 @@ def receive_data(state: EngineState, packet: int, now: int) -> None:
     flow = data.flow
     record = state.flows[flow]
     sequence = data.sequence
+    state.run[0].received += 1
     _note_order(state, flow, sequence)
     answer, fresh = r.ACK, False
     if config.transport == r.RAW:

@@ -64,17 +64,18 @@ def transmit(state: EngineState, link: int, number: int, start: int) -> None:
     arrival = record.free + record.delay
     packet.next = r.NONE
     packet.hops += 1
-    if record.head == r.NONE:
-        record.head = number
-        record.arrival = moment(arrival, r.ARRIVED)
+    wire = state.wires[link]
+    if wire.head == r.NONE:
+        wire.head = number
+        wire.arrival = moment(arrival, r.ARRIVED)
     else:
-        last = state.packets[record.tail]
+        last = state.packets[wire.tail]
         last.next, last.next_arrival = number, arrival
-    record.tail = number
+    wire.tail = number
     record.packets += 1
     record.bytes += packet.bytes
     if packet.kind == r.DATA:
-        record.data_packets += 1
+        state.run[0].data_hops += 1
     interval = state.config[0].load_interval_ps
     if interval:
         sample = start // interval
@@ -85,11 +86,11 @@ def transmit(state: EngineState, link: int, number: int, start: int) -> None:
 @inlined
 def arrive(state: EngineState, link: int) -> int:
     """Take the first packet off the wire; the caller schedules the link."""
-    record = state.links[link]
-    number = record.head
+    wire = state.wires[link]
+    number = wire.head
     packet = state.packets[number]
-    record.head = packet.next
-    record.arrival = r.NEVER if packet.next == r.NONE else moment(packet.next_arrival, r.ARRIVED)
+    wire.head = packet.next
+    wire.arrival = r.NEVER if packet.next == r.NONE else moment(packet.next_arrival, r.ARRIVED)
     prefetch(state.packets, packet.next, 0)
     return number
 
@@ -100,7 +101,7 @@ def append(state: EngineState, link: int, number: int) -> None:
     record = state.links[link]
     packet = state.packets[number]
     priority = int(packet.priority)
-    queue = state.queues[link * state.config[0].classes + priority]
+    queue = state.queues[priority, link]
     packet.next = r.NONE
     if (record.backlog >> priority) & 1:
         state.packets[queue.tail].next = number
@@ -110,10 +111,10 @@ def append(state: EngineState, link: int, number: int) -> None:
     queue.tail = number
     queue.bytes += packet.bytes
     before = state.waiting[link]
-    state.histogram[link, state.buckets[min(before, len(state.buckets) - 1)]] += 1
+    state.histogram[state.buckets[min(before, len(state.buckets) - 1)], link] += 1
     state.waiting[link] = before + 1
     record.peak = max(record.peak, before + 1)
-    record.peak_bytes = max(record.peak_bytes, queue.bytes)
+    queue.peak_bytes = max(queue.peak_bytes, queue.bytes)
 
 
 @inlined

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,8 @@ from ailb_gen.sim.balancers import NUMBERS
 from ailb_gen.sim.engine import records as r
 from ailb_gen.sim.engine.records import EngineState
 
-Rows = dict[str, list[int]]
+# By field, of arrays in two dimensions by the first one, too.
+Rows = dict[str, Any]
 # Frames of one class that are under way on a link, in order.
 Frames = dict[tuple[int, int], list[int]]
 
@@ -44,19 +46,22 @@ class Check:
         self.state = state
         self.config = {name: state.config[0][name].item() for name in r.CONFIG.names or ()}
         self.run = {name: state.run[0][name].item() for name in r.RUN.names or ()}
-        self.links, self.queues = rows(state.links), rows(state.queues)
-        self.packets, self.flows = rows(state.packets), rows(state.flows)
-        self.tasks, self.timers = rows(state.tasks), rows(state.timers[: self.run["timers"]])
+        self.links, self.ports = rows(state.links), rows(state.ports)
+        self.ends, self.queues, self.held_bytes = rows(state.wires), rows(state.queues), rows(state.held)
+        # Records after these were never used.
+        self.packets, self.flows = rows(state.packets), rows(state.flows[: self.run["fresh_flow"]])
+        self.tasks = rows(state.tasks)
+        self.timers = [
+            rows(heap[:count]) for heap, count in zip(state.timers, state.timer_counts.tolist(), strict=True)
+        ]
         self.count = len(state.links)
         self.classes = self.config["classes"]
         following = self.packets["next"]
         self.free = list(chain(self.run["free_packet"], following))
-        self.wires = [list(chain(head, following)) for head in self.links["head"]]
+        self.wires = [list(chain(head, following)) for head in self.ends["head"]]
         self.waiting = [
             [
-                list(chain(self.queues["head"][link * self.classes + one], following))
-                if self.links["backlog"][link] >> one & 1
-                else []
+                list(chain(self.queues["head"][one][link], following)) if self.links["backlog"][link] >> one & 1 else []
                 for one in range(self.classes)
             ]
             for link in range(self.count)
@@ -96,36 +101,35 @@ class Check:
             times = self._arrivals(link)
             assert times == sorted(times)
             if wire:
-                assert wire[-1] == links["tail"][link]
-                assert links["arrival"][link] == times[0] << r.ORDER_BITS | r.ARRIVED
+                assert wire[-1] == self.ends["tail"][link]
+                assert self.ends["arrival"][link] == times[0] << r.ORDER_BITS | r.ARRIVED
                 assert times[0] >= self.run["now"]
                 assert times[-1] == links["free"][link] + links["delay"][link]
             else:
-                assert links["arrival"][link] == r.NEVER
+                assert self.ends["arrival"][link] == r.NEVER
             assert self.state.waiting[link] == sum(len(queue) for queue in self.waiting[link])
             for one, queue in enumerate(self.waiting[link]):
-                number = link * self.classes + one
                 assert bool(queue) == bool(links["backlog"][link] >> one & 1)
-                assert queues["bytes"][number] == sum(self.packets["bytes"][packet] for packet in queue)
+                assert queues["bytes"][one][link] == sum(self.packets["bytes"][packet] for packet in queue)
                 assert {self.packets["priority"][packet] for packet in queue} <= {one}
-                assert not queue or queue[-1] == queues["tail"][number]
+                assert not queue or queue[-1] == queues["tail"][one][link]
 
     def buffers(self) -> None:
         """What waits in a switch and came from outside is counted, once; and nothing else."""
         used: dict[int, int] = defaultdict(int)
-        received: dict[int, int] = defaultdict(int)
+        received: dict[tuple[int, int], int] = defaultdict(int)
         for packet in (*self.queued, *self.holding) if self.config["shared_buffer_bytes"] != r.NONE else ():
             came, one = self.packets["came"][packet], self.packets["priority"][packet]
             if one > r.CONTROL and came != r.NONE:
-                used[self.links["target"][came]] += self.packets["bytes"][packet]
-                received[came * self.classes + one] += self.packets["bytes"][packet]
+                used[self.ends["target"][came]] += self.packets["bytes"][packet]
+                received[one, came] += self.packets["bytes"][packet]
         headroom: dict[int, int] = defaultdict(int)
-        for number in range(len(self.state.queues)):
-            inside, beyond = self.queues["ingress"][number], self.queues["headroom"][number]
+        for one, link in np.ndindex(self.state.held.shape):
+            inside, beyond = self.held_bytes["ingress"][one][link], self.held_bytes["headroom"][one][link]
             assert min(inside, beyond) >= 0
             assert beyond <= self.config["headroom_bytes"]
-            assert inside + beyond == (received[number] if self.config["pfc"] else 0)
-            headroom[self.links["target"][number // self.classes]] += beyond
+            assert inside + beyond == (received[one, link] if self.config["pfc"] else 0)
+            headroom[self.ends["target"][link]] += beyond
         for node, counted in enumerate(self.state.nodes["used"].tolist()):
             assert counted == used[node] - headroom[node]
             assert counted <= max(0, self.config["shared_buffer_bytes"])
@@ -138,31 +142,31 @@ class Check:
             arriving = [packet for packet, time in wire if not self._is_lost(link, packet, time)]
             for packet in (*arriving, *self.waiting[link][r.FRAMES]):
                 if self.packets["kind"][packet] in (r.PAUSE, r.RESUME):
-                    stopped = self.links["reverse"][link]
+                    stopped = self.ends["reverse"][link]
                     under_way[stopped, self.packets["extra"][packet]].append(self.packets["kind"][packet])
         for link in range(self.count):
-            if self.links["down"][self.links["reverse"][link]]:
+            if self.ends["down"][self.ends["reverse"][link]]:
                 continue
             for one in range(self.classes):
-                pausing = bool(self.queues["pausing"][link * self.classes + one])
+                pausing = bool(self.ends["pausing"][link] >> one & 1)
                 frames = under_way[link, one]
                 said = frames[-1] == r.PAUSE if frames else bool(self.links["paused"][link] >> one & 1)
                 assert said == pausing, (link, one, frames)
 
     def _arrivals(self, link: int) -> list[int]:
         """When the packets on a link arrive."""
-        first = [self.links["arrival"][link] >> r.ORDER_BITS] if self.wires[link] else []
+        first = [self.ends["arrival"][link] >> r.ORDER_BITS] if self.wires[link] else []
         return first + [self.packets["next_arrival"][packet] for packet in self.wires[link][:-1]]
 
     def _is_lost(self, link: int, packet: int, time: int) -> bool:
         """Whether a packet was sent before its link came back."""
         duration = self.links["delay"][link] + self.packets["bytes"][packet] * self.links["byte_ps"][link]
-        return time - duration < self.links["restored"][link]
+        return bool(time - duration < self.ports["restored"][link])
 
     def flows_and_packets(self) -> None:
         references = Counter(self.packets["flow"][packet] for packet in (*self.moving, *self.queued, *self.holding))
         free = list(chain(self.run["free_flow"], self.flows["ring_next"]))
-        assert len(free) == len(set(free)) == self.run["free_flows"]
+        assert len(free) == len(set(free))
         tasks = self.flows["task"]
         assert {flow for flow, task in enumerate(tasks) if task == r.NONE} == set(free)
         for flow, task in enumerate(tasks):
@@ -176,11 +180,10 @@ class Check:
 
     def rings(self) -> None:
         seen: list[int] = []
-        for number in range(len(self.state.queues)):
-            link, one = divmod(number, self.classes)
-            ring = list(chain(self.queues["ring_head"][number], self.flows["ring_next"]))
+        for one, link in np.ndindex(self.state.queues.shape):
+            ring = list(chain(self.queues["ring_head"][one][link], self.flows["ring_next"]))
             assert bool(ring) == bool(self.links["ready"][link] >> one & 1)
-            assert not ring or ring[-1] == self.queues["ring_tail"][number]
+            assert not ring or ring[-1] == self.queues["ring_tail"][one][link]
             assert all((self.flows["link"][flow], self.flows["priority"][flow]) == (link, one) for flow in ring)
             seen += ring
         assert len(seen) == len(set(seen))
@@ -217,9 +220,9 @@ class Check:
     def contexts(self) -> None:
         known: list[int] = []
         for link in range(self.count):
-            held = list(chain(self.links["context_head"][link], self.flows["context_next"]))
-            assert len(held) == self.links["contexts"][link] <= self.config["context_cache"]
-            assert not held or held[-1] == self.links["context_tail"][link]
+            held = list(chain(self.ports["context_head"][link], self.flows["context_next"]))
+            assert len(held) == self.ports["contexts"][link] <= self.config["context_cache"]
+            assert not held or held[-1] == self.ports["context_tail"][link]
             assert [self.flows["context_previous"][flow] for flow in held[1:]] == held[:-1]
             known += held
         running = {flow for flow in self._running() if self.flows["context"][flow]}
@@ -227,13 +230,14 @@ class Check:
         assert len(known) == len(running)
 
     def events(self) -> None:
-        timers, tree = self.timers, self.state.tree.tolist()
-        order = list(zip(timers["time"], timers["order"], strict=True))
-        assert all(order[(at - 1) // 2] < order[at] for at in range(1, len(order)))
+        tree = self.state.tree.tolist()
+        fields = ("time", "kind", "number")
+        heaps = [list(zip(*(heap[name] for name in fields), strict=True)) for heap in self.timers]
+        assert all(heap[(at - 1) // 2] <= heap[at] for heap in heaps for at in range(1, len(heap)))
         assert all(tree[at] == min(tree[2 * at], tree[2 * at + 1]) for at in range(1, len(tree) // 2))
         leaves, bits = self.config["leaves"], self.config["bits"]
-        moments = [min(pair) for pair in zip(self.links["arrival"], self.links["wake"], strict=True)]
-        moments.append(order[0][0] << r.ORDER_BITS | r.EXPIRED if order else r.NEVER)
+        moments = [min(pair) for pair in zip(self.ends["arrival"], self.links["wake"], strict=True)]
+        moments += [heap[0][0] << r.ORDER_BITS | r.EXPIRED if heap else r.NEVER for heap in heaps]
         for leaf, moment in enumerate(moments):
             assert tree[leaves + leaf] == (r.NEVER if moment == r.NEVER else moment << bits | leaf)
         assert set(tree[leaves + len(moments) :]) <= {r.NEVER}
@@ -241,7 +245,7 @@ class Check:
     def nothing_sleeps(self) -> None:
         """Whoever may send will be looked at."""
         links = self.links
-        kinds = Counter(zip(self.timers["kind"], self.timers["subject"], strict=True))
+        kinds = Counter(pair for heap in self.timers for pair in zip(heap["kind"], heap["subject"], strict=True))
         if not self.config["lazy"]:
             for link in range(self.count):
                 able = (links["backlog"][link] | links["ready"][link]) & ~links["paused"][link]
@@ -261,21 +265,15 @@ class Check:
         """Data that was sent has arrived, is under way, or was lost; acknowledgements may be lost as well."""
         data = [self.packets["kind"][packet] == r.DATA for packet in range(len(self.packets["next"]))]
         under_way = sum(data[packet] for packet in (*self.moving, *self.queued, *self.holding))
-        arrived = lost = 0
-        for link, target in enumerate(self.links["target"]):
-            if target < self.config["hosts"]:
-                taken = self.links["data_packets"][link] - sum(data[packet] for packet in self.wires[link])
-                arrived += taken
-                lost -= self.links["lost"][link]
-        lost += sum(self.links["lost"]) + self.run["drops"] + self.run["unreachable"]
-        missing = self.run["packets"] + self.run["retransmissions"] - under_way - arrived
+        lost = self.run["lost"] + self.run["drops"] + self.run["unreachable"]
+        missing = self.run["packets"] + self.run["retransmissions"] - under_way - self.run["received"]
         # Losses of what is not data are counted with those of data.
         only_data = self.config["transport"] == r.RAW and self.config["balancer"] != NUMBERS["conweave"]
         if only_data or lost == 0:
             assert missing == lost
-        assert sum(self.links["drops"]) == self.run["drops"]
-        assert sum(self.links["lost"]) == self.run["lost"]
-        histogram = self.state.histogram.sum(axis=1)
+        assert sum(self.ports["drops"]) == self.run["drops"]
+        assert sum(self.ports["lost"]) == self.run["lost"]
+        histogram = self.state.histogram.sum(axis=0)
         assert np.all(histogram <= self.state.links["packets"] + self.state.waiting)
 
     def _running(self) -> list[int]:

@@ -20,7 +20,6 @@ from tests.sim.engine.conservation import check
 def _little_room() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(memory, "FIRST_PACKETS", 16)
-        patch.setattr(memory, "FIRST_FLOWS", 1)
         patch.setattr(memory, "FIRST_TIMERS", 16)
         yield
 
@@ -30,7 +29,7 @@ def run_checked(case: Case, events: int, slices: int) -> EngineState:
     state = memory.new_state(case.fabric, case.workload, case.settings, case.seed)
     for _ in range(slices):
         result = advance(state, events)
-        if result in (r.NEEDS_FLOWS, r.NEEDS_PACKETS, r.NEEDS_TIMERS):
+        if result in (r.NEEDS_PACKETS, r.NEEDS_TIMERS):
             state = memory.grown(state, result)
         check(state)
         if result in (r.FINISHED, r.STOPPED):

@@ -112,7 +112,6 @@ def test_looking_at_a_run_over_time_changes_nothing_of_it() -> None:
 def test_room_that_grows_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     before = digests()
     monkeypatch.setattr(memory, "FIRST_PACKETS", 16)
-    monkeypatch.setattr(memory, "FIRST_FLOWS", 1)
     monkeypatch.setattr(memory, "FIRST_TIMERS", 16)
     assert digests() == before
 

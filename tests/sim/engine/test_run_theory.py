@@ -142,11 +142,20 @@ def test_a_lost_end_of_a_message_waits_for_the_timer() -> None:
     way = TransportSettings("selective-repeat", window_bytes=10**6, timeout_ps=10**10, timeout_few_ps=10**10)
     settings = SimulationSettings(packets=PACKETS, switches=BufferSettings(loss_probability=loss), transport=way)
     ends = flows([0], [1], 1_000_000)
-    counts = [
-        simulate(fabric, ends, replace(settings, transport=replace(way, message_bytes=size)), 1).totals["timeouts"]
+    seeds = 20
+    whole, parts = (
+        sum(
+            simulate(fabric, ends, replace(settings, transport=replace(way, message_bytes=size)), seed).totals[
+                "timeouts"
+            ]
+            for seed in range(seeds)
+        )
         for size in (None, 10_000)
-    ]
-    assert counts[0] <= 1 < counts[1]
+    )
+    # 100 ends, each of them lost, again and again, with the probability; within three standard deviations.
+    expected = seeds * 100 * 0.02 / (1 - 0.02)
+    assert abs(parts - expected) < 3 * expected**0.5
+    assert whole <= seeds
 
 
 @needs_compiler

@@ -32,7 +32,7 @@ UPLINK_MASK = (1 << UPLINK_BITS) - 1
 @inlined
 def _discount(state: EngineState, link: int, now: int) -> None:
     """Let the estimator of a link forget what it has to by now."""
-    record, parameters = state.links[link], state.parameters[0]
+    record, parameters = state.ports[link], state.parameters[0]
     interval = int(parameters.dre_ps)
     passed = now - record.load_at
     if passed >= interval:
@@ -44,9 +44,9 @@ def _discount(state: EngineState, link: int, now: int) -> None:
 @inlined
 def _local(state: EngineState, link: int) -> int:
     """Return the metric of a link whose estimator is up to date."""
-    record, parameters = state.links[link], state.parameters[0]
+    record, parameters = state.ports[link], state.parameters[0]
     levels = 1 << int(parameters.bits)
-    utilization = record.load * record.byte_ps * parameters.alpha / parameters.dre_ps
+    utilization = record.load * state.links[link].byte_ps * parameters.alpha / parameters.dre_ps
     return min(int(utilization * levels), levels - 1)
 
 
@@ -61,15 +61,16 @@ def _congestion(state: EngineState, leaf: int, other: int, link: int, now: int) 
     """Return the higher one of the metric of an uplink and that which came back for it and is not too old."""
     _discount(state, link, now)
     local = _local(state, link)
-    entry = state.metrics[leaf, other, 1 + state.links[link].uplink]
+    entry = state.metrics[leaf, other, 1 + state.wires[link].uplink]
     if now - (entry >> METRIC_BITS) > state.parameters[0].aging_ps:
         return local
     return max(local, int(entry & METRIC_MASK))
 
 
 @compiled
-def _least_congested(state: EngineState, leaf: int, other: int, first: int, count: int, kept: int, now: int) -> int:
+def _least_congested(state: EngineState, node: int, other: int, first: int, count: int, kept: int, now: int) -> int:
     """Return the position of the least congested one of some random members, the one kept first if there is one."""
+    leaf = state.nodes[node].leaf
     wanted = min(int(state.parameters[0].samples), count)
     least, chosen, equal = METRIC_MASK + 1, kept, 0
     if kept != NONE:
@@ -78,7 +79,7 @@ def _least_congested(state: EngineState, leaf: int, other: int, first: int, coun
         # So many of the remaining ones, each with the same probability (Knuth, The Art of Computer Programming 2,
         # 3.4.2, algorithm S).
         rest = count - position
-        if wanted < rest and random_below(state, rest) >= wanted:
+        if wanted < rest and random_below(state, node, rest) >= wanted:
             continue
         wanted -= 1
         metric = _congestion(state, leaf, other, state.set_links[first + position], now)
@@ -86,7 +87,7 @@ def _least_congested(state: EngineState, leaf: int, other: int, first: int, coun
             least, chosen, equal = metric, position, 1
         elif metric == least and equal:
             equal += 1
-            if random_below(state, equal) == 0:
+            if random_below(state, node, equal) == 0:
                 chosen = position
     return chosen
 
@@ -104,7 +105,7 @@ def choose(state: EngineState, node: int, first: int, count: int, packet: int, n
     kept = flow.choice[hop] - first if first <= flow.choice[hop] < first + count else NONE
     position = kept
     if kept == NONE or now - flow.chosen_at[hop] > state.parameters[0].gap_ps:
-        position = _least_congested(state, leaf, other, first, count, kept, now)
+        position = _least_congested(state, node, other, first, count, kept, now)
         if flow.choice[hop] not in (NONE, first + position):
             state.tasks[flow.task].rerouted += 1
         flow.choice[hop] = first + position
@@ -136,19 +137,19 @@ def sent(state: EngineState, node: int, link: int, packet: int, now: int) -> Non
     if record.kind != DATA and not state.parameters[0].acks:
         return
     begins = state.links[record.came].source < hosts
-    ends = state.links[link].target < hosts
+    ends = state.wires[link].target < hosts
     leaf, other = state.nodes[node].leaf, state.destinations[record.destination].leaf
     if begins:
         if ends or min(leaf, other) == NONE:
             record.tag = NONE
             return
-        record.tag = (leaf << UPLINK_BITS) | state.links[link].uplink
+        record.tag = (leaf << UPLINK_BITS) | state.wires[link].uplink
         record.metric = _given_back(state, leaf, other, now)
     if record.tag == NONE:
         return
     if not ends:
         _discount(state, link, now)
-        state.links[link].load += record.bytes
+        state.ports[link].load += record.bytes
         metric = max(record.metric & METRIC_MASK, _local(state, link))
         record.metric = (record.metric & ~METRIC_MASK) | metric
         return

@@ -51,22 +51,22 @@ def _pause_of(state: EngineState, link: int, flow: int) -> int:
 
 
 @compiled
-def _good_path(state: EngineState, flow: int, first: int, count: int, now: int) -> int:
+def _good_path(state: EngineState, node: int, flow: int, first: int, count: int, now: int) -> int:
     """Return the first of some random paths that is not avoided; NONE: all are."""
     for _ in range(int(state.parameters[0].samples)):
-        path = random_below(state, count)
+        path = random_below(state, node, count)
         if state.metrics[0, 0, _pause_of(state, state.set_links[first + path], flow)] <= now:
             return path
     return r.NONE
 
 
 @inlined
-def _reroute(state: EngineState, flow: int, first: int, count: int, now: int) -> None:
+def _reroute(state: EngineState, node: int, flow: int, first: int, count: int, now: int) -> None:
     """Move a flow to a good path, if one is found; its first path may be any."""
     own = state.steered[flow]
-    path = _good_path(state, flow, first, count, now)
+    path = _good_path(state, node, flow, first, count, now)
     if own.path == r.NONE:
-        own.path = path if path != r.NONE else random_below(state, count)
+        own.path = path if path != r.NONE else random_below(state, node, count)
         return
     if path == r.NONE or path == own.path:  # noqa: PLR1714 - Numba has no tuples of two types of integers
         return
@@ -75,7 +75,7 @@ def _reroute(state: EngineState, flow: int, first: int, count: int, now: int) ->
 
 
 @compiled
-def _steer(state: EngineState, first: int, count: int, packet: int, now: int) -> None:
+def _steer(state: EngineState, node: int, first: int, count: int, packet: int, now: int) -> None:
     """Write path, epoch and requests into a packet at its first switch."""
     record = state.packets[packet]
     flow = record.flow
@@ -88,7 +88,7 @@ def _steer(state: EngineState, first: int, count: int, packet: int, now: int) ->
         own.confirmed = own.rerouted = 0
         own.reply_by = now + int(state.parameters[0].reply_ps)
         if silent:
-            _reroute(state, flow, first, count, now)
+            _reroute(state, node, flow, first, count, now)
         tag |= REQUEST
     elif own.rerouted:
         tag |= REROUTED
@@ -99,7 +99,7 @@ def _steer(state: EngineState, first: int, count: int, packet: int, now: int) ->
         own.reply_by = r.NEVER
         own.rerouted = 1
         own.tail_at = now
-        _reroute(state, flow, first, count, now)
+        _reroute(state, node, flow, first, count, now)
     record.metric = own.epoch
     record.extra = (int(now) >> TICK) & TICKS
 
@@ -112,7 +112,7 @@ def choose(state: EngineState, node: int, first: int, count: int, packet: int, n
     if node < state.config[0].hosts or (delivery != UNREACHABLE and state.sets[delivery].first == first):
         return by_hash(state, node, count, packet)
     if record.hops == 1:
-        _steer(state, first, count, packet, now)
+        _steer(state, node, first, count, packet, now)
     return (record.tag >> PATH) % count
 
 
@@ -189,7 +189,7 @@ def _let_go(state: EngineState, flow: int, now: int) -> None:
     while packet != r.NONE:
         record = state.packets[packet]
         following = record.next
-        node = state.links[record.came].target
+        node = state.wires[record.came].target
         link = _link(state, node, state.destinations[record.destination].delivery, packet)
         if state.config[0].shared_buffer_bytes != r.NONE and is_idle(state, link, record.priority, now):
             # What never joins the queue would not be counted out.

@@ -54,19 +54,18 @@ def band(value: float, least: float, most: float) -> int:
 @compiled
 def _sample(state: EngineState, link: int, now: int) -> int:
     """Return the band of a link, and keep it."""
-    record, parameters = state.links[link], state.parameters[0]
+    sender, record, parameters = state.links[link], state.ports[link], state.parameters[0]
     elapsed = now - record.sampled_at
     # Bytes that are not on the wire yet do not count.
-    sent = record.bytes - max(0, record.free - now) // record.byte_ps
-    mean = (sent - record.sampled_bytes) * record.byte_ps / elapsed
+    sent = sender.bytes - max(0, sender.free - now) // sender.byte_ps
+    mean = (sent - record.sampled_bytes) * sender.byte_ps / elapsed
     record.load = mean + (record.load - mean) * power(HISTORY, int(elapsed / parameters.sampling_period_ps))
     record.sampled_at, record.sampled_bytes = now, sent
     queued = 0
-    if record.backlog:
-        classes = state.config[0].classes
-        for priority in range(classes):
-            if (record.backlog >> priority) & 1:
-                queued += state.queues[link * classes + priority].bytes
+    if sender.backlog:
+        for priority in range(state.config[0].classes):
+            if (sender.backlog >> priority) & 1:
+                queued += state.queues[priority, link].bytes
     by_load = band(100.0 * record.load, parameters.min_percent, parameters.max_percent)
     by_queue = band(float(queued), parameters.min_queue_bytes, parameters.max_queue_bytes)
     weight = parameters.rate_weight_percent
@@ -77,7 +76,7 @@ def _sample(state: EngineState, link: int, now: int) -> int:
 @inlined
 def quality(state: EngineState, link: int, now: int) -> int:
     """Return the band of a link at its last sample; it may be time for another one."""
-    record = state.links[link]
+    record = state.ports[link]
     if now - record.sampled_at < state.parameters[0].sampling_period_ps:
         return int(record.quality)
     return _sample(state, link, now)
@@ -99,8 +98,7 @@ def flood(state: EngineState, subject: int, now: int) -> None:
     hosts = state.config[0].hosts
     row = now // interval % state.metrics.shape[1]
     for link in range(len(state.links)):
-        record = state.links[link]
-        if record.source >= hosts and record.target >= hosts:
+        if state.links[link].source >= hosts and state.wires[link].target >= hosts:
             state.metrics[FLOODS, row, link] = quality(state, link, now)
     add_timer(state, now + interval, BALANCER, NONE)
 
@@ -108,7 +106,7 @@ def flood(state: EngineState, subject: int, now: int) -> None:
 @compiled
 def _remote(state: EngineState, link: int, packet: int, row: int) -> int:
     """Return the best band of the links over which the switch behind a link sends a packet on, by a flood."""
-    node = state.links[link].target
+    node = state.wires[link].target
     if node < state.config[0].hosts:
         return BEST_BAND
     number = fib_entry(state, node, state.destinations[state.packets[packet].destination].prefix)
@@ -152,7 +150,7 @@ def best(state: EngineState, node: int, first: int, count: int, packet: int, now
             highest, equal = seen, 1
         elif seen == highest:
             equal += 1
-    wanted = random_below(state, equal)
+    wanted = random_below(state, node, equal)
     for position in range(count):
         if _quality(state, state.set_links[first + position], packet, now, flooded) == highest:
             if wanted == 0:
@@ -182,7 +180,7 @@ def _by_flowset(state: EngineState, node: int, first: int, count: int, packet: i
     elif inactivity != FOREVER:
         # Its load is to be known when others look at it.
         quality(state, state.set_links[first + position], now)
-        if state.parameters[0].quality_delta and happens(state, state.parameters[0].probability):
+        if state.parameters[0].quality_delta and happens(state, node, state.parameters[0].probability):
             position = _reassigned(state, node, first, count, packet, position, now)
     state.metrics[FLOWSETS, first, entry] = (now << POSITION_BITS) | (position + 1)
     hop = state.packets[packet].hops & (HOPS - 1)

@@ -36,14 +36,14 @@ def base_round_trip(state: EngineState, flow: int, size: int, count: int) -> int
         least, best = NEVER, 0
         for position in range(entry.count):
             link = state.set_links[entry.first + position]
-            there, back = state.links[link], state.links[state.links[link].reverse]
+            there, back = state.links[link], state.links[state.wires[link].reverse]
             time = there.delay + size * there.byte_ps
             time += back.delay + config.control_bytes * back.byte_ps
             if time < least:
                 least, best = time, link
         total += least
         slowest = max(slowest, state.links[best].byte_ps)
-        node = state.links[best].target
+        node = state.wires[best].target
         if node < config.hosts:
             return int(total + (count - 1) * size * slowest)
         number = fib_entry(state, node, destination.prefix)
@@ -100,7 +100,7 @@ def move(state: EngineState, flow: int, path: int, now: int) -> None:
 @compiled
 def other_path(state: EngineState, flow: int) -> int:
     """Return a random path that is not that of the flow; equal ones may share all links."""
-    path = random_below(state, PORTS - 1)
+    path = random_below(state, state.flows[flow].source, PORTS - 1)
     return path + 1 if path >= state.flows[flow].path else path
 
 

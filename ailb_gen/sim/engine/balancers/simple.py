@@ -24,7 +24,7 @@ def ecmp(state: EngineState, node: int, first: int, count: int, packet: int, now
 @inlined
 def spray(state: EngineState, node: int, first: int, count: int, packet: int, now: int) -> int:
     """Return the position of a random member (Dixit et al., INFOCOM 2013)."""
-    return random_below(state, count)
+    return random_below(state, node, count)
 
 
 @inlined
@@ -38,7 +38,7 @@ def adaptive(state: EngineState, node: int, first: int, count: int, packet: int,
             least, equal = waiting, 1
         elif waiting == least:
             equal += 1
-    wanted = random_below(state, equal)
+    wanted = random_below(state, node, equal)
     for position in range(count):
         if state.waiting[state.set_links[first + position]] == least:
             if wanted == 0:
@@ -51,9 +51,9 @@ def adaptive(state: EngineState, node: int, first: int, count: int, packet: int,
 def drill(state: EngineState, node: int, first: int, count: int, packet: int, now: int) -> int:
     """Return the position of the shortest of some random queues and the best one remembered (Ghorbani et al. 2017)."""
     record, parameters = state.nodes[node], state.parameters[0]
-    best = random_below(state, count)
+    best = random_below(state, node, count)
     for _ in range(int(parameters.samples) - 1):
-        other = random_below(state, count)
+        other = random_below(state, node, count)
         if state.waiting[state.set_links[first + other]] < state.waiting[state.set_links[first + best]]:
             best = other
     if parameters.memory:
@@ -71,7 +71,7 @@ def letflow(state: EngineState, node: int, first: int, count: int, packet: int, 
     flow = state.flows[state.packets[packet].flow]
     chosen = flow.choice[hop]
     if chosen == NONE or chosen >= count or now - flow.chosen_at[hop] > state.parameters[0].gap_ps:
-        fresh = random_below(state, count)
+        fresh = random_below(state, node, count)
         if chosen not in (NONE, fresh):
             state.tasks[flow.task].rerouted += 1
         chosen = fresh

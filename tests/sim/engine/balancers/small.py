@@ -129,9 +129,9 @@ def assert_conserved(state: EngineState, workload: Workload) -> None:
     """All flows have ended, all packets are free again, no buffer and no queue holds a byte."""
     assert state.run[0]["ended"] == workload.count
     assert state.run[0]["free_packets"] == len(state.packets)
-    assert state.run[0]["free_flows"] == len(state.flows)
+    assert (state.flows["task"][: state.run[0]["fresh_flow"]] == r.NONE).all()
     assert not state.nodes["used"].any()
     assert not state.queues["bytes"].any()
-    assert not state.queues["ingress"].any()
-    assert not state.queues["headroom"].any()
+    assert not state.held["ingress"].any()
+    assert not state.held["headroom"].any()
     assert not state.waiting.any()

@@ -22,17 +22,17 @@ state = new_state(fabric, workload([(0, 2, 1000, 0, 1)]), plain("conga"), 1)
 link = fabric.link_names.index("leaf1:spine1")
 found = []
 for share in (0.2, 0.5, 0.9, 1.5):
-    state.links[link].load = 0.0
+    state.ports[link].load = 0.0
     # So much of 10 Gb/s in packets of 500 bytes for 2 ms.
     gap = int(500 * 800 / share)
-    for time in range(int(state.links[link].load_at), int(state.links[link].load_at) + 2 * 10**9, gap):
+    for time in range(int(state.ports[link].load_at), int(state.ports[link].load_at) + 2 * 10**9, gap):
         conga._discount(state, link, time)
-        state.links[link].load += 500
-    found.append([conga._local(state, link), float(state.links[link].load)])
+        state.ports[link].load += 500
+    found.append([conga._local(state, link), float(state.ports[link].load)])
 conga._discount(state, link, 10**11)
-found.append([conga._local(state, link), float(state.links[link].load)])
+found.append([conga._local(state, link), float(state.ports[link].load)])
 up = fabric.link_names.index("leaf1:spine2")
-state.metrics[0, 1, 1 + int(state.links[up].uplink)] = (10**11 << conga.METRIC_BITS) | 5
+state.metrics[0, 1, 1 + int(state.wires[up].uplink)] = (10**11 << conga.METRIC_BITS) | 5
 found.append([int(conga._congestion(state, 0, 1, up, 10**11 + age)) for age in (0, 5 * 10**8, 5 * 10**8 + 1)])
 print(json.dumps(found))
 """

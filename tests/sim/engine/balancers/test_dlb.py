@@ -33,7 +33,7 @@ for sample in range(1, 40):
     # Half of what 10 Gb/s send in 100 us, then nothing.
     if sample < 30:
         state.links[link].bytes += 62_500
-    seen.append((dlb.quality(state, link, sample * period), float(state.links[link].load)))
+    seen.append((dlb.quality(state, link, sample * period), float(state.ports[link].load)))
 print(json.dumps([found, seen]))
 """
 

@@ -212,7 +212,7 @@ def test_packets_and_probes_are_conserved(
     assert_conserved(state, workload)
 
 
-@pytest.mark.parametrize(("balancer", "kept"), [("ecmp", 1), ("flowbender", 1), ("hopper", 256), ("conweave", 256)])
+@pytest.mark.parametrize(("balancer", "kept"), [("ecmp", 1), ("flowbender", 1), ("hopper", 8), ("conweave", 8)])
 def test_only_who_needs_it_keeps_more_of_a_flow(balancer: str, kept: int) -> None:
     fabric, rows = uneven(1)
     assert len(new_state(fabric, flow_list(rows), settings(fabric, balancer), 1).steered) == kept
