@@ -43,7 +43,7 @@ _NUMBER = re.compile(r"[0-9]{1,18}")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class LayerPart:
     """A computation of a layer in ps, and the collective after it: kind ("": none), bytes, and which ranks do it."""
 
     ps: int
@@ -53,12 +53,12 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Layer:
+class AicbLayer:
     """A layer: its forward pass, the gradients of its inputs and of its weights, and the time of the update in ps."""
 
-    forward: Part
-    inputs: Part
-    weights: Part
+    forward: LayerPart
+    inputs: LayerPart
+    weights: LayerPart
     update_ps: int
 
 
@@ -69,7 +69,7 @@ class Layers:
     tensor: int
     expert: int
     ranks: int
-    layers: tuple[Layer, ...]
+    layers: tuple[AicbLayer, ...]
 
 
 def read_layers(path: Path, name: str) -> Layers:
@@ -96,11 +96,11 @@ def read_layers(path: Path, name: str) -> Layers:
     return Layers(tensor, expert, degrees.get("all_gpus", 0), layers)
 
 
-def _layer(words: Sequence[str], place: Place, problems: list[Problem]) -> Layer:
-    none = Part(0)
+def _layer(words: Sequence[str], place: Place, problems: list[Problem]) -> AicbLayer:
+    none = LayerPart(0)
     if len(words) != FIELDS:
         problems.append(Problem("wrong-count", place, "", f"the row has {len(words)} fields, not {FIELDS}"))
-        return Layer(none, none, none, 0)
+        return AicbLayer(none, none, none, 0)
 
     def number(at: int) -> int:
         if _NUMBER.fullmatch(words[at]):
@@ -108,21 +108,21 @@ def _layer(words: Sequence[str], place: Place, problems: list[Problem]) -> Layer
         problems.append(Problem("wrong-type", place, f"field {at + 1}", f"{words[at][:40]!r} is not a whole number"))
         return 0
 
-    def part(at: int, ranks: str) -> Part:
+    def part(at: int, ranks: str) -> LayerPart:
         word, ps = words[at + 1], number(at) * PS_PER_NS
         ending = next((ending for ending in ENDINGS if word.endswith(ending)), "")
         kind = COLLECTIVES.get(word.removesuffix(ending))
         size = number(at + 2)
         if word == "NONE":
-            return Part(ps)
+            return LayerPart(ps)
         if kind is None:
             hint = did_you_mean(word, COLLECTIVES) or f"known: NONE, {', '.join(COLLECTIVES)}"
             problems.append(Problem("wrong-value", place, f"field {at + 2}", f"unknown collective {word[:40]!r}", hint))
             return none
-        return Part(ps, kind, size, ENDINGS.get(ending, ranks))
+        return LayerPart(ps, kind, size, ENDINGS.get(ending, ranks))
 
     forward, inputs, weights = (part(at, ranks) for at, ranks in zip((2, 5, 8), PASSES, strict=True))
-    return Layer(forward, inputs, weights, number(11) * PS_PER_NS)
+    return AicbLayer(forward, inputs, weights, number(11) * PS_PER_NS)
 
 
 def replay_layers(
@@ -144,7 +144,7 @@ def replay_layers(
         "expert": order.swapaxes(1, 2).reshape(-1, layers.expert),
         "expert copies": order.reshape(-1, layers.expert * layers.tensor).T,
     }
-    run = _Run(builder, job, np.asarray(hosts), np.asarray(servers), options, groups)
+    run = _LayerRun(builder, job, np.asarray(hosts), np.asarray(servers), options, groups)
     last = np.full(count, NO_TASK, dtype=np.int64)
     ends: list[Int64] = []
     for layer in layers.layers:
@@ -158,7 +158,7 @@ def replay_layers(
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
+class _LayerRun:
     """Appends computations and collectives of all ranks."""
 
     builder: TaskBuilder
@@ -172,7 +172,7 @@ class _Run:
         """Append a computation of every rank; return the tasks that end them."""
         return self.builder.computations(len(after), ps, after, self.job, "compute") if ps else after
 
-    def communicate(self, part: Part, after: Int64) -> Int64:
+    def communicate(self, part: LayerPart, after: Int64) -> Int64:
         """Append the collective of a part; return for every rank the task that ends it."""
         if not part.collective or not part.size:
             return after

@@ -78,7 +78,7 @@ class Tuning:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class NcclChoice:
     """What NCCL chooses: algorithm, protocol, its estimate in us, and the part of the latency outside the network."""
 
     algorithm: str
@@ -96,7 +96,7 @@ class Choice:
         return f"{self.algorithm}, {self.protocol}"
 
 
-def choose(collective: str, size: int, ranks: int, per_server: int, tuning: Tuning) -> Choice | None:
+def choose(collective: str, size: int, ranks: int, per_server: int, tuning: Tuning) -> NcclChoice | None:
     """Return what NCCL chooses for `size` bytes over `ranks` in full servers; None for what it has no choice of."""
     if collective not in ALGORITHMS:
         return None
@@ -138,7 +138,7 @@ class _Model:
         """Two per GPU of a server, which share its NIC."""
         return 2 * self.per_server
 
-    def choices(self, size: int) -> Iterator[Choice]:
+    def choices(self, size: int) -> Iterator[NcclChoice]:
         """Yield all algorithms and protocols that NCCL compares."""
         for algorithm in ALGORITHMS[self.collective]:
             if algorithm == NVLS_TREE and not (self.tuning.nvls and self.servers > 1 and self.gpus.nvls):
@@ -151,7 +151,7 @@ class _Model:
                 if algorithm == "ring" and protocol == SIMPLE and self.plateau(size):
                     latency *= PLATEAU
                 us = latency + size / (GB_PER_US * self.bandwidth(algorithm, protocol, size))
-                yield Choice(algorithm, PROTOCOLS[protocol], us, inside)
+                yield NcclChoice(algorithm, PROTOCOLS[protocol], us, inside)
 
     def plateau(self, size: int) -> bool:
         """Return whether a ring's chunks are long enough to wait for each other."""

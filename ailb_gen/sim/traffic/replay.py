@@ -16,7 +16,7 @@ from ailb_gen.sim.traffic.builder import NO_TASK, Job, TaskBuilder
 from ailb_gen.sim.traffic.collectives import NCCL, append
 from ailb_gen.sim.traffic.groups import together
 from ailb_gen.sim.traffic.nvlink import nvlink_ps
-from ailb_gen.sim.traffic.trace import Step
+from ailb_gen.sim.traffic.trace import TraceStep
 
 # Collectives whose size counts what one rank has; nccl-tests counts all parts.
 BY_RANK = ("all-gather",)
@@ -32,9 +32,9 @@ class ReplayOptions:
 
 
 def replay(
-    builder: TaskBuilder, job: Job, steps: Sequence[Step], hosts: Ranks, servers: Ranks, options: ReplayOptions
+    builder: TaskBuilder, job: Job, steps: Sequence[TraceStep], hosts: Ranks, servers: Ranks, options: ReplayOptions
 ) -> None:
-    """Append the steps of a trace, in the order of `Trace.steps`, as one step of the job; rank i is on hosts[i].
+    """Append the steps of a trace, as `ExecutionTrace.steps` has them, as one step of the job; rank i is on hosts[i].
 
     A GPU does one computation at a time, and so does its CPU. Raises UsageError for computations without a time when
     the rate of the GPU is not known, and as collectives do.
@@ -59,7 +59,7 @@ class _Replay:
 
     builder: TaskBuilder
     job: Job
-    steps: Sequence[Step]
+    steps: Sequence[TraceStep]
     hosts: Ranks
     servers: Ranks
     options: ReplayOptions
@@ -113,7 +113,7 @@ class _Replay:
             self.busy |= {place: int(self.end[number]) for place, number in now.items()}
             numbers = later
 
-    def time(self, step: Step) -> int:
+    def time(self, step: TraceStep) -> int:
         """Return the time of a computation. Raises UsageError without one."""
         node = step.node
         if node.ps or not node.operations:

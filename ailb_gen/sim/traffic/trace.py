@@ -49,7 +49,7 @@ class TraceNode:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TraceStep:
     """An operation of a trace: that of `ranks`, after other steps; `node` says what it is.
 
     Of a message `ranks` are its source and target.
@@ -61,7 +61,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Trace:
+class ExecutionTrace:
     """A trace: the files of its ranks, their nodes, and the ranks of groups by name."""
 
     files: Sequence[str]
@@ -72,7 +72,7 @@ class Trace:
         """Return where a node is written."""
         return Place(self.files[rank], node.number)
 
-    def steps(self, problems: list[Problem]) -> list[Step]:
+    def steps(self, problems: list[Problem]) -> list[TraceStep]:
         """Return the steps in an order in which each comes after those that it waits for; append what is wrong."""
         return _ordered(self, _Joined(self, problems), problems)
 
@@ -80,7 +80,7 @@ class Trace:
 class _Joined:
     """The steps of a trace before they are ordered."""
 
-    def __init__(self, trace: Trace, problems: list[Problem]) -> None:
+    def __init__(self, trace: ExecutionTrace, problems: list[Problem]) -> None:
         """Join collectives and messages; append what does not fit."""
         self.trace, self.problems = trace, problems
         # Rank and node that the step is named after, its ranks, and the nodes of all of them.
@@ -198,7 +198,7 @@ class _Joined:
                 self.before[step] += [known[awaited] for awaited in node.waits if awaited in known]
 
 
-def _ordered(trace: Trace, joined: _Joined, problems: list[Problem]) -> list[Step]:
+def _ordered(trace: ExecutionTrace, joined: _Joined, problems: list[Problem]) -> list[TraceStep]:
     """Return steps in order: those that wait for nothing, then those that wait only for these, and so on."""
     waits = [0] * len(joined.members)
     following: list[list[int]] = [[] for _ in joined.members]
@@ -216,7 +216,7 @@ def _ordered(trace: Trace, joined: _Joined, problems: list[Problem]) -> list[Ste
         problems.append(Problem("conflict", trace.place(rank, node), f"node {node.id}", reason))
     number = {step: place for place, step in enumerate(order)}
     return [
-        Step(
+        TraceStep(
             joined.members[step][0][1],
             joined.ranks[step],
             tuple(sorted(number[other] for other in set(joined.before[step]))),

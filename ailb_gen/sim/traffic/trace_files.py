@@ -9,14 +9,14 @@ from pathlib import Path
 from ailb_gen.errors import Place, Problem
 from ailb_gen.sim.traffic.chakra import rank_files, read_rank
 from ailb_gen.sim.traffic.flowlist import refuse
-from ailb_gen.sim.traffic.trace import Step, Trace, TraceNode
+from ailb_gen.sim.traffic.trace import ExecutionTrace, TraceNode, TraceStep
 from ailb_gen.textio import read_text, text_problem
 
 # As many as a fabric has hosts, and more.
 MAX_RANKS = 100_000
 
 
-def read_trace(folder: Path, prefix: str, groups: str | None = None) -> tuple[list[Step], int]:
+def read_trace(folder: Path, prefix: str, groups: str | None = None) -> tuple[list[TraceStep], int]:
     """Return the steps of a Chakra trace and the number of its ranks; `groups` names the JSON file of its groups.
 
     Names are below `folder`. Raises IntentError with all problems, by file and number of the node in it.
@@ -28,7 +28,7 @@ def read_trace(folder: Path, prefix: str, groups: str | None = None) -> tuple[li
     problems: list[Problem] = []
     known = {} if groups is None else _groups(folder / groups, groups, problems)
     nodes: list[list[TraceNode]] = [read_rank(folder / name, name, problems, known) for name in files]
-    steps = Trace(files, nodes, known).steps(problems)
+    steps = ExecutionTrace(files, nodes, known).steps(problems)
     refuse(problems, prefix)
     return steps, len(files)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ailb_gen.errors import IntentError, UsageError
-from ailb_gen.sim.traffic.aicb import Layers, Part, read_layers, replay_layers
+from ailb_gen.sim.traffic.aicb import LayerPart, Layers, read_layers, replay_layers
 from ailb_gen.sim.traffic.algorithms import CollectiveOptions
 from ailb_gen.sim.traffic.builder import TaskBuilder
 from ailb_gen.sim.traffic.replay import ReplayOptions
@@ -46,10 +46,10 @@ def test_rows_are_layers(tmp_path: Path) -> None:
     found = read(tmp_path, *ROWS)
     assert (found.tensor, found.expert, found.ranks) == (2, 2, 8)
     norm, attention, experts = found.layers
-    assert norm.forward == Part(0, "broadcast", 16384, "tensor")
-    assert attention.inputs == Part(752_000_000, "all-reduce", 20971520, "tensor")
-    assert experts.forward == Part(5000, "all-to-all", 4096, "expert")
-    assert experts.weights == Part(9000, "reduce-scatter", 8192, "expert copies")
+    assert norm.forward == LayerPart(0, "broadcast", 16384, "tensor")
+    assert attention.inputs == LayerPart(752_000_000, "all-reduce", 20971520, "tensor")
+    assert experts.forward == LayerPart(5000, "all-to-all", 4096, "expert")
+    assert experts.weights == LayerPart(9000, "reduce-scatter", 8192, "expert copies")
     assert experts.update_ps == 3000
 
 

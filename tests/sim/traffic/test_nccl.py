@@ -9,14 +9,14 @@ from ailb_gen.errors import UsageError
 from ailb_gen.sim.traffic.algorithms import CollectiveOptions
 from ailb_gen.sim.traffic.builder import TaskBuilder
 from ailb_gen.sim.traffic.collectives import append
-from ailb_gen.sim.traffic.nccl import ALGORITHMS, Choice, Tuning, choose
+from ailb_gen.sim.traffic.nccl import ALGORITHMS, NcclChoice, Tuning, choose
 from ailb_gen.sim.workload import Workload
 from tests.sim.traffic.executor import check, sent
 
 H100 = Tuning(400 * 10**9)
 
 
-def chosen(size: int, servers: int = 4, collective: str = "all-reduce", tuning: Tuning = H100) -> Choice:
+def chosen(size: int, servers: int = 4, collective: str = "all-reduce", tuning: Tuning = H100) -> NcclChoice:
     found = choose(collective, size, servers * 8, 8, tuning)
     assert found is not None
     return found

@@ -12,7 +12,7 @@ from ailb_gen.errors import IntentError, Problem, UsageError
 from ailb_gen.sim.traffic.algorithms import CollectiveOptions
 from ailb_gen.sim.traffic.builder import TaskBuilder, TaskCounter
 from ailb_gen.sim.traffic.replay import ReplayOptions, replay
-from ailb_gen.sim.traffic.trace import Trace, TraceNode
+from ailb_gen.sim.traffic.trace import ExecutionTrace, TraceNode
 from ailb_gen.sim.traffic.trace_files import read_trace
 from ailb_gen.sim.workload import Workload
 from tests.sim.traffic.executor import finish_times, sent
@@ -26,7 +26,7 @@ def node(number: int, *waits: int) -> TraceNode:
 
 
 def workload(ranks: list[list[TraceNode]], options: ReplayOptions = PLAIN, per_server: int = 1) -> Workload:
-    trace = Trace([f"t.{rank}.et" for rank in range(len(ranks))], ranks, {"low": (0, 1)})
+    trace = ExecutionTrace([f"t.{rank}.et" for rank in range(len(ranks))], ranks, {"low": (0, 1)})
     builder = TaskBuilder()
     problems: list[Problem] = []
     steps = trace.steps(problems)
@@ -122,7 +122,7 @@ ALL = node(1).collecting("all-reduce", 8)
 )  # fmt: skip
 def test_traces_that_cannot_run(ranks: list[list[TraceNode]], reasons: list[str]) -> None:
     problems: list[Problem] = []
-    Trace([f"t.{rank}.et" for rank in range(len(ranks))], ranks, {"low": (0, 1)}).steps(problems)
+    ExecutionTrace([f"t.{rank}.et" for rank in range(len(ranks))], ranks, {"low": (0, 1)}).steps(problems)
     assert len(problems) == len(reasons)
     for problem, reason in zip(problems, reasons, strict=True):
         assert reason in str(problem)
