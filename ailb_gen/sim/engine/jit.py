@@ -27,7 +27,7 @@ F = TypeVar("F", bound=Callable[..., object])
 T = TypeVar("T")
 KEPT_STATES = 8
 # The engines, and the modules whose constants they compile.
-SOURCES = ("engine/**/*.py", "fluid/**/*.py", "balancers.py", "fabric.py", "outcome.py")
+SOURCES = ("engine/**/*.py", "fluid/**/*.py", "balancers.py", "congestion.py", "fabric.py", "outcome.py")
 # Bytes of a cache line.
 LINE = 64
 
@@ -139,7 +139,7 @@ class _Fields(AttributeTemplate):
 
     key = _Reference
 
-    def generic_resolve(self, reference: Any, name: str) -> Any:  # noqa: ANN401
+    def generic_resolve(self, reference: Any, name: str) -> Any:  # type: ignore[override]  # noqa: ANN401
         fields = reference.arrays.fields
         return reference.arrays[fields.index(name)] if name in fields else None
 

@@ -3,9 +3,11 @@
 from ailb_gen.sim.balancers import SPREAD
 from ailb_gen.sim.engine.jit import compiled, entry
 from ailb_gen.sim.fabric import Int32
+from ailb_gen.sim.fluid import dcqcn
+from ailb_gen.sim.fluid.flows import add_load, finish_ps, join, next_end, settle, settle_queue, touch
 from ailb_gen.sim.fluid.heaps import pop_flow, pop_timer, push_flow, push_timer
 from ailb_gen.sim.fluid.paths import destination_of, single_path, spread_path
-from ailb_gen.sim.fluid.rates import add_load, join, next_end, rebalance, settle, touch
+from ailb_gen.sim.fluid.rates import rebalance
 from ailb_gen.sim.fluid.state import FOREVER, NONE, FluidState
 
 # Why a function returned: all is done; time to report; more slots, or more entries per slot, are needed.
@@ -35,12 +37,14 @@ def attach(state: FluidState, slot: int, count: int) -> None:
     for place in range(count):
         entry, step = state.entries[first + place], state.path[place]
         link = state.links[step.link]
-        entry.link, entry.share = step.link, step.share
+        entry.link, entry.share, entry.inflow = step.link, step.share, 0.0
         entry.before, entry.after = NONE, link.head
         if link.head != NONE:
             state.entries[link.head].before = first + place
         link.head = first + place
     if count:
+        if state.run[0].dcqcn and state.limits[slot].line == 0:
+            dcqcn.begin(state, slot)
         join(state, slot)
     else:
         state.run[0].unreachable += 1
@@ -49,8 +53,8 @@ def attach(state: FluidState, slot: int, count: int) -> None:
 @compiled
 def detach(state: FluidState, slot: int, sent: float) -> None:
     """Take a flow off its links, over which it has sent `sent` bits."""
-    flow = state.flows[slot]
-    first = slot << state.run[0].width
+    run, flow = state.run[0], state.flows[slot]
+    first = slot << run.width
     for number in range(first, first + flow.count):
         entry = state.entries[number]
         link = state.links[entry.link]
@@ -62,6 +66,9 @@ def detach(state: FluidState, slot: int, sent: float) -> None:
             state.entries[entry.after].before = entry.before
         link.bits += entry.share * sent
         add_load(state, entry.link, -entry.share * flow.rate)
+        if run.dcqcn:
+            settle_queue(state, entry.link)
+            link.inflow = max(link.inflow - entry.inflow, 0.0) if link.head != NONE else 0.0
         touch(state, entry.link)
     if flow.bottleneck != NONE:
         state.links[flow.bottleneck].limited -= 1
@@ -101,8 +108,14 @@ def start_flow(state: FluidState, next_hops: Int32, task: int) -> int:
     flow.left = wire_bits(state, task)
     flow.path_bits = flow.left
     flow.bottleneck, flow.rate = NONE, 0.0
+    due = FOREVER
+    if run.dcqcn:
+        limit = state.limits[slot]
+        limit.line, limit.tick_at, limit.increase_at = 0.0, FOREVER, FOREVER
     attach(state, slot, count)
-    push_flow(state, slot, FOREVER)
+    if run.dcqcn:
+        due = min(state.limits[slot].increase_at, state.limits[slot].tick_at)
+    push_flow(state, slot, due)
     return DONE
 
 
@@ -131,6 +144,9 @@ def end_flow(state: FluidState) -> None:
     """Take the first flow off its links; its task ends when the last packet has arrived."""
     run, slot = state.run[0], pop_flow(state)
     flow = state.flows[slot]
+    if run.dcqcn:
+        flow.latency += dcqcn.queueing_ps(state, slot)
+        dcqcn.keep(state, slot)
     # What it had sent on earlier paths was counted when it left them.
     detach(state, slot, flow.path_bits)
     state.free[run.free] = slot
@@ -142,11 +158,14 @@ def end_flow(state: FluidState) -> None:
 def change_capacity(state: FluidState, number: int, capacity: float) -> None:
     """Change what a link carries, 0 while it is down."""
     link, run = state.links[number], state.run[0]
-    if capacity < link.capacity:
+    if capacity < link.capacity or run.dcqcn:
         found = link.head
         while found != NONE:
             join(state, found >> run.width)
             found = state.entries[found].after
+    if run.dcqcn:
+        settle_queue(state, number)
+    run.down += int(capacity <= 0) - int(link.capacity <= 0)
     link.capacity = capacity
     touch(state, number)
 
@@ -191,6 +210,33 @@ def reroute(state: FluidState, old_hops: Int32, new_hops: Int32) -> int:
     return DONE
 
 
+@compiled
+def start_due(state: FluidState, next_hops: Int32) -> int:
+    """Start and end tasks that are due; return DONE, or MORE_SLOTS or MORE_WIDTH while some still are."""
+    run = state.run[0]
+    while True:
+        code = start_ready(state, next_hops)
+        if code != DONE or run.timers == 0 or state.timers[0].key > run.now:
+            return code
+        task = pop_timer(state)
+        if state.tasks[task].began >= 0:
+            end_task(state, task)
+        else:
+            state.ready[run.ready] = task
+            run.ready += 1
+
+
+@compiled
+def handle_flows(state: FluidState) -> None:
+    """End the flows that have sent all now, and look at the rates that are due."""
+    run = state.run[0]
+    while next_end(state) <= run.now:
+        if run.dcqcn and finish_ps(state, state.flowing[0]) > run.now:
+            dcqcn.look(state, state.flowing[0])
+        else:
+            end_flow(state)
+
+
 @entry
 def advance(state: FluidState, next_hops: Int32, limit: int, work: int) -> int:
     """Run all events before `limit` (ps), or until about `work` rates were computed; return why it stopped."""
@@ -199,19 +245,13 @@ def advance(state: FluidState, next_hops: Int32, limit: int, work: int) -> int:
         return DONE
     pause = run.solved + run.events + work
     while True:
-        while True:
-            code = start_ready(state, next_hops)
-            if code != DONE:
-                return code
-            if run.timers == 0 or state.timers[0].key > run.now:
-                break
-            task = pop_timer(state)
-            if state.tasks[task].began >= 0:
-                end_task(state, task)
-            else:
-                state.ready[run.ready] = task
-                run.ready += 1
-        rebalance(state)
+        code = start_due(state, next_hops)
+        if code != DONE:
+            return code
+        if run.dcqcn:
+            dcqcn.pace(state)
+        else:
+            rebalance(state)
         following = next_end(state)
         if run.timers:
             following = min(following, state.timers[0].key)
@@ -221,5 +261,4 @@ def advance(state: FluidState, next_hops: Int32, limit: int, work: int) -> int:
             return PAUSED
         run.now = following
         run.events += 1
-        while next_end(state) <= following:
-            end_flow(state)
+        handle_flows(state)

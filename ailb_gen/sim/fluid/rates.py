@@ -7,87 +7,12 @@ checked: a flow that lost its bottleneck by that, or that is faster than a membe
 becomes a member, too, and filling starts again. What remains satisfies the condition everywhere.
 """
 
-from ailb_gen.sim.engine.jit import compiled, entry
-from ailb_gen.sim.fabric import PS_PER_S
-from ailb_gen.sim.fluid.heaps import pop_level, push_level, replace_level, rise, sink
-from ailb_gen.sim.fluid.state import FOREVER, NONE, FluidState
+from ailb_gen.sim.engine.jit import compiled
+from ailb_gen.sim.fluid.flows import NOISE, SAME, join, set_rate, touch
+from ailb_gen.sim.fluid.heaps import pop_level, push_level, replace_level
+from ailb_gen.sim.fluid.state import NONE, FluidState
 
-# Relative: rates and loads that differ by less are the same; what rounding makes of equal ones.
-SAME = 1e-10
-NOISE = 1e-13
 FASTEST = 1e30
-
-
-@compiled
-def touch(state: FluidState, link: int) -> None:
-    """Note that a link is to be checked in this round."""
-    run, record = state.run[0], state.links[link]
-    if record.seen != run.this_round:
-        record.seen = run.this_round
-        state.touched[run.touched] = link
-        run.touched += 1
-
-
-@compiled
-def join(state: FluidState, slot: int) -> None:
-    """Note that the rate of a flow is to be computed anew in this round."""
-    run, flow = state.run[0], state.flows[slot]
-    if flow.seen != run.this_round:
-        flow.seen = run.this_round
-        state.members[run.members] = slot
-        run.members += 1
-
-
-@compiled
-def finish_ps(state: FluidState, slot: int) -> int:
-    """Return when a flow will have sent all.
-
-    Rounding errors of equal flows differ; what is not above a whole picosecond by more than those counts as whole, so
-    that such flows end at once.
-    """
-    flow = state.flows[slot]
-    if flow.left <= 0:
-        return int(flow.since)
-    if flow.rate <= 0:
-        return FOREVER
-    exact = flow.left / flow.rate * PS_PER_S
-    if exact > 4e18:
-        return FOREVER
-    exact -= 1e-3 + exact * NOISE
-    whole = int(exact)
-    return int(flow.since + whole + (1 if exact > whole else 0))
-
-
-@entry
-def sample(state: FluidState, link: int) -> None:
-    """Add what a link has carried since its load last changed to its samples."""
-    run, record = state.run[0], state.links[link]
-    start, load = record.sampled_to, record.load
-    record.sampled_to = run.now
-    while load > 0 and start < run.now:
-        row = start // run.interval
-        if row >= len(state.samples):
-            return
-        end = min(run.now, (row + 1) * run.interval)
-        state.samples[row, link] += load * (end - start) / PS_PER_S
-        start = end
-
-
-@compiled
-def add_load(state: FluidState, link: int, change: float) -> None:
-    """Change the load of a link."""
-    record = state.links[link]
-    if state.run[0].interval:
-        sample(state, link)
-    record.load = max(record.load + change, 0.0) if record.head != NONE else 0.0
-
-
-@compiled
-def settle(state: FluidState, slot: int) -> None:
-    """Count what a flow has sent until now."""
-    flow, now = state.flows[slot], state.run[0].now
-    flow.left = max(flow.left - flow.rate * (now - flow.since) / PS_PER_S, 0.0)
-    flow.since = now
 
 
 @compiled
@@ -189,25 +114,12 @@ def commit(state: FluidState) -> None:
     for place in range(run.members):
         slot = state.members[place]
         flow = state.flows[slot]
-        old, new = flow.rate, flow.fresh_rate
         if flow.bottleneck != flow.fresh_bottleneck:
             if flow.bottleneck != NONE:
                 state.links[flow.bottleneck].limited -= 1
             state.links[flow.fresh_bottleneck].limited += 1
             flow.bottleneck = flow.fresh_bottleneck
-        if abs(new - old) <= NOISE * old:
-            continue
-        settle(state, slot)
-        flow.rate = new
-        first = slot << run.width
-        for number in range(first, first + flow.count):
-            entry = state.entries[number]
-            add_load(state, entry.link, entry.share * (new - old))
-        due = finish_ps(state, slot)
-        # Later: the key is corrected when it comes to the top.
-        if due < flow.key:
-            flow.key = due
-            rise(state, slot)
+        set_rate(state, slot, flow.fresh_rate)
 
 
 @compiled
@@ -231,16 +143,3 @@ def rebalance(state: FluidState) -> None:
     commit(state)
     run.this_round += 1
     run.touched = run.members = 0
-
-
-@compiled
-def next_end(state: FluidState) -> int:
-    """Return when the first flow will have sent all, or FOREVER."""
-    while state.run[0].flowing:
-        slot = state.flowing[0]
-        due = finish_ps(state, slot)
-        if due <= state.flows[slot].key:
-            return due
-        state.flows[slot].key = due
-        sink(state, slot)
-    return FOREVER

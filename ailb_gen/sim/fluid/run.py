@@ -11,8 +11,8 @@ from ailb_gen.sim.balancers import BALANCERS, SPREAD
 from ailb_gen.sim.engine.jit import is_compiled, one_compiler
 from ailb_gen.sim.fabric import PS_PER_S, FabricArrays, Forwarding, Int32, Int64, LinkChange
 from ailb_gen.sim.fluid.events import DONE, MORE_WIDTH, PAUSED, advance, change_capacity, reroute
-from ailb_gen.sim.fluid.rates import sample
-from ailb_gen.sim.fluid.state import FOREVER, FluidState, grown, initial
+from ailb_gen.sim.fluid.flows import sample
+from ailb_gen.sim.fluid.state import FOREVER, FluidState, grown, initial, limited
 from ailb_gen.sim.outcome import LINK_COUNTS, TASK_COUNTS, TOTALS, Progress, SimulationOutcome, Watch
 from ailb_gen.sim.series import Counters, Sampler
 from ailb_gen.sim.settings import SimulationSettings
@@ -79,6 +79,8 @@ def prepared(fabric: FabricArrays, workload: Workload, settings: SimulationSetti
     run["same_seed"], run["hash_start"] = parameters.get("same_seed", 0), parameters.get("hash_start", 0)
     run["raw"] = settings.transport.name == "raw"
     run["interval"] = measured.load_interval_ps if samples else 0
+    if settings.congestion.name == "dcqcn" and settings.switches.ecn_min_bytes is not None:
+        state = limited(state, fabric, workload, settings, seed)
     # In order: such a list is a heap.
     first = workload.arrivals()
     state.timers["key"][: len(first)] = workload.start_ps[first]
@@ -98,7 +100,7 @@ def changed(state: FluidState, hops: Int32, changes: list[LinkChange | Forwardin
     """Apply changes now and return state and next hops; the rates follow when the run continues."""
     for change in changes:
         if isinstance(change, LinkChange):
-            rate = float(state.links[change.link]["rate"]) if change.up else 0.0
+            rate = float(state.links[change.link]["rate"]) * change.degraded.rate if change.up else 0.0
             change_capacity(state, change.link, rate)
             continue
         before, hops = hops, change.next_hops

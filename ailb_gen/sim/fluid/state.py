@@ -4,15 +4,19 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ailb_gen.sim.congestion import CONGESTION
 from ailb_gen.sim.engine.random import MASK, seeded
 from ailb_gen.sim.engine.records import Records, records
-from ailb_gen.sim.fabric import FabricArrays, Float64, Int32, Int64
+from ailb_gen.sim.fabric import PS_PER_S, PS_PER_US, FabricArrays, Float64, Int32, Int64
 from ailb_gen.sim.outcome import NEVER
-from ailb_gen.sim.workload import Workload
+from ailb_gen.sim.settings import SimulationSettings
+from ailb_gen.sim.workload import Workload, shared_queue_pairs
 
 NONE = -1
 # In place of a time: it does not come.
 FOREVER = np.iinfo(np.int64).max
+# Links of the longest path whose time a mark needs to come back.
+HOPS = 8
 
 LINK = np.dtype(
     [
@@ -26,6 +30,13 @@ LINK = np.dtype(
         ("sampled_to", "i8"),  # ps
         ("head", "i4"),  # its first entry
         ("limited", "i4"),  # flows whose bottleneck it is
+        # Under DCQCN.
+        ("inflow", "f8"),  # bit/s that reach it: less than `load` behind a full link
+        ("queue", "f8"),  # bits at the time `queue_at`
+        ("queue_at", "i8"),
+        ("ecn_min", "f8"),  # bits; negative: nothing is marked
+        ("ecn_max", "f8"),
+        ("ecn_probability", "f8"),
         # Of the round in which rates are being computed.
         ("seen", "i8"),  # the last round in which it was touched
         ("residual", "f8"),  # bit/s that members may have
@@ -55,8 +66,25 @@ FLOW = np.dtype(
     ],
     align=True,
 )
+# What DCQCN knows of a flow, or of a queue pair between two messages.
+LIMIT = np.dtype(
+    [
+        ("line", "f8"),  # bit/s of its first link; 0: it has not started
+        ("rate", "f8"),  # bit/s that it may have
+        ("target", "f8"),
+        ("alpha", "f8"),
+        ("alpha_at", "i8"),  # until when alpha is up to date; FOREVER: no mark has come back yet
+        ("tick_at", "i8"),  # when the queues of its links are looked at next; FOREVER: they are short
+        ("ticked_at", "i8"),
+        ("increase_at", "i8"),
+        ("ticks", "i8"),
+        ("stage", "i4"),
+        ("first", "i4"),  # the first mark came back at the last tick
+    ],
+    align=True,
+)
 # A flow on a link. The entries of a link are a list, chained by `after` and `before`.
-ENTRY = np.dtype([("link", "i4"), ("after", "i4"), ("before", "i4"), ("share", "f8")], align=True)
+ENTRY = np.dtype([("link", "i4"), ("after", "i4"), ("before", "i4"), ("share", "f8"), ("inflow", "f8")], align=True)
 TASK = np.dtype(
     [
         ("source", "i4"),
@@ -69,6 +97,7 @@ TASK = np.dtype(
         ("ended", "i8"),
         ("waits", "i4"),
         ("rerouted", "i4"),
+        ("pair", "i4"),  # the queue pair that it shares with other tasks, or NONE
     ],
     align=True,
 )
@@ -103,6 +132,17 @@ RUN = np.dtype(
         ("hash_start", "i8"),
         ("raw", "i8"),  # hosts choose a link as switches do
         ("interval", "i8"),  # of load samples; 0: none
+        ("down", "i8"),  # links that are
+        ("dcqcn", "i8"),
+        ("seed", "i8"),
+        ("gain", "f8"),
+        ("alpha_interval", "i8"),
+        ("cut_interval", "i8"),
+        ("increase_interval", "i8"),
+        ("fast_recovery", "i8"),
+        ("additive", "f8"),  # bit/s
+        ("hyper", "f8"),
+        ("minimum", "f8"),
     ],
     align=True,
 )
@@ -115,6 +155,9 @@ class FluidState(NamedTuple):
     links: Records
     flows: Records  # slots
     entries: Records
+    limits: Records  # by slot; one without DCQCN
+    pairs: Records  # by queue pair
+    echo: Float64  # (slots, ticks) the marked share of alpha's intervals before the last ticks
     tasks: Records
     first_successor: Int64
     successors: Int32
@@ -157,7 +200,10 @@ def initial(fabric: FabricArrays, workload: Workload, seed: int, slots: int, wid
         ),
         flows=records(slots, FLOW),
         entries=records(slots << width, ENTRY),
-        tasks=records(tasks, TASK, began=NEVER, ended=NEVER, **columns),
+        limits=records(1, LIMIT),
+        pairs=records(1, LIMIT),
+        echo=np.zeros((1, 1)),
+        tasks=records(tasks, TASK, began=NEVER, ended=NEVER, pair=NONE, **columns),
         first_successor=workload.first_successor,
         successors=workload.successors,
         first_destination=fabric.first_destination,
@@ -196,10 +242,41 @@ def grown(state: FluidState, slots: int, width: int) -> FluidState:
     state.links["head"] = np.where(heads >= 0, moved[heads], NONE)
     run["width"], run["free"] = width, unused + slots - before
     added = np.arange(before, slots, dtype=np.int32)[::-1]
+    if run["dcqcn"]:
+        state = state._replace(
+            limits=np.concatenate([state.limits, records(slots - before, LIMIT)]).view(type(state.limits)),
+            echo=np.concatenate([state.echo, np.zeros((slots - before, state.echo.shape[1]))]),
+        )
     return state._replace(
         flows=np.concatenate([state.flows, records(slots - before, FLOW)]).view(type(state.flows)),
         entries=entries,
         flowing=np.concatenate([state.flowing, added]),
         free=np.concatenate([state.free[:unused], added, state.free[unused:]]),
         members=np.concatenate([state.members, added]),
+    )
+
+
+def limited(
+    state: FluidState, fabric: FabricArrays, workload: Workload, settings: SimulationSettings, seed: int
+) -> FluidState:
+    """Return the state before the first event in which DCQCN limits rates."""
+    run, switches = state.run[0], settings.switches
+    given = CONGESTION["dcqcn"].values(settings.congestion.parameters)
+    run["dcqcn"], run["gain"], run["seed"] = 1, given["gain"], seed & MASK
+    for name in ("alpha_interval", "cut_interval", "increase_interval"):
+        run[name] = round(given[f"{name}_us"] * PS_PER_US)
+    for name in ("additive", "hyper", "minimum"):
+        run[name] = given[f"{name}_mbps"] * 1e6
+    run["fast_recovery"] = given["fast_recovery_stages"]
+    for name, levels in (("ecn_min", switches.ecn_min_bytes), ("ecn_max", switches.ecn_max_bytes)):
+        state.links[name] = np.multiply(NONE if levels is None else levels, 8.0)
+    state.links["ecn_probability"] = switches.ecn_probability
+    state.tasks["pair"], shared = shared_queue_pairs(workload)
+    packet = (int(run["payload"]) + int(run["header"])) * 8 * (PS_PER_S / fabric.rate_bps.min())
+    longest = HOPS * (int(fabric.delay_ps.max()) + int(packet)) * 3 // 2
+    slots = len(state.flows)
+    return state._replace(
+        limits=records(slots, LIMIT),
+        pairs=records(shared + 1, LIMIT),
+        echo=np.zeros((slots, 2 + longest // int(run["cut_interval"]))),
     )

@@ -148,7 +148,7 @@ def _doubts(question: Question, whole: Amounts) -> Iterator[str]:
     if job.stream:
         yield "Rings send the bytes of all their steps at once: the latency of the steps is left out."
     if what_if.level == "flow":
-        yield "Flows instead of packets: no queues, marks, pauses or reordering, and no congestion control."
+        yield "Flows instead of packets: no pauses, drops or reordering; rates follow DCQCN where it is on."
 
 
 def message_bytes(question: Question, found: Amounts) -> int:

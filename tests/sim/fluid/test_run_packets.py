@@ -84,6 +84,23 @@ def test_the_time_of_a_ring_whose_flows_collide(seed: int) -> None:
     assert outcome.totals["cnps"], "without a mark nothing has collided"
 
 
+@needs_compiler
+@pytest.mark.parametrize(
+    ("name", "size"), [("permutation", 1 << 24), ("permutation", 1 << 26), ("all-reduce", 1 << 28)]
+)
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_flows_that_collide_under_dcqcn(name: str, size: int, seed: int) -> None:
+    """Cuts and slow increases take flows as long as they take packets; without them a third of the time would lack."""
+    found, settings = reference("ecmp")
+    asked = replace(settings, transport=TransportSettings("go-back-n"), congestion=CongestionSettings("dcqcn"))
+    work = collective(name, ACROSS, size, 8 if name == "all-reduce" else 1)
+    one, other = (simulate(found, work, asked, seed) for simulate in (flows, packets))
+    mine, theirs = (done.finish_ps - done.start_ps for done in (one, other))
+    assert other.totals["cnps"]
+    assert mine[work.flows()].mean() == pytest.approx(theirs[work.flows()].mean(), rel=0.1)
+    assert one.finish_ps.max() == pytest.approx(other.finish_ps.max(), rel=0.15)
+
+
 @pytest.mark.long
 @needs_compiler
 @pytest.mark.parametrize(("balancer", "seed"), [("rlb", 1), ("ecmp", 1), ("spray", 1), ("adaptive", 1)])

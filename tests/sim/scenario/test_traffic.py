@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ailb_gen.sim.point import Point, simulate
-from ailb_gen.sim.scenario.fabrics import NO_CLASSES, points_of
+from ailb_gen.sim.scenario.fabrics import NO_CLASSES, NOT_FOLLOWED, points_of
 from ailb_gen.sim.scenario.load import parse
 from tests.sim.engine.cases import needs_compiler
 
@@ -62,3 +62,11 @@ def test_entries_have_classes_of_their_own() -> None:
 @pytest.mark.parametrize(("mice", "warnings"), [(0, []), (1, [NO_CLASSES])])
 def test_flows_as_fluid_have_no_classes(mice: int, warnings: list[str]) -> None:
     assert a_point(0, mice, level="flow")[1] == warnings
+
+
+def test_flows_as_fluid_say_which_congestion_control_they_do_not_follow(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = f"fabric: {{clos: {{leaves: 2, spines: 1, hosts_per_leaf: 3}}}}\ntraffic: [{{collective: {{{BULK}}}}}]\n"
+    variants = parse(f"{text}congestion: dcqcn\nlevel: flow\n", "scenario.yaml")
+    assert points_of(variants, Path())[1] == []
+    monkeypatch.setattr("ailb_gen.sim.scenario.fabrics.FOLLOWED", ("none",))
+    assert points_of(variants, Path())[1] == [NOT_FOLLOWED.format("dcqcn")]
