@@ -94,13 +94,14 @@ class SimulationReport:
     def tie(self) -> str:
         """Return why load balancers are equally fast, or which flows none makes faster, or that none can collide.
 
-        Load balancers are not compared where more than they differs. Empty if nothing of this holds.
+        And what NCCL chooses, where it does. Load balancers are not compared where more than they differs.
         """
-        from ailb_gen.sim.conclusions import comparable, no_collisions, remark
+        from ailb_gen.sim.conclusions import comparable, nccl_choices, no_collisions, remark
 
         points = comparable(self.rows, {row.variant: row.variant for row in self.rows})
         found = remark(points) if self.by_balancer else ""
-        return found or no_collisions(one for seeds in points.values() for one in seeds)
+        every = [one for seeds in points.values() for one in seeds]
+        return " ".join(filter(None, (found or no_collisions(every), nccl_choices(every))))
 
     def html(self) -> str:
         """Return the report as HTML; it has charts if the simulation was asked for them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,6 +27,7 @@ RLB = "rlb"
 # All NICs begin at the same instant, with the queue pair of the first color: that the packets of a leaf's NICs wait for
 # each other once takes at most so much.
 BURST_US = 1.0
+NCCL_LABEL = re.compile(r"\([a-z-]+, (?:LL|LL128|Simple)\)$")
 
 # Per variant by its name: the statistics of its seeds, in their order.
 Statistics = Mapping[str, Any]
@@ -121,6 +123,12 @@ def no_collisions(points: Iterable[Statistics]) -> str:
     crossing = any(one["flows"] for one in counts if one is not None)
     why = "at most one enters or leaves a leaf" if crossing else "none crosses a spine"
     return f"No flows can collide between switches: {why}."
+
+
+def nccl_choices(points: Iterable[Statistics]) -> str:
+    """Return which algorithms and protocols NCCL chose, by collective; empty where it was not asked."""
+    labels = {label for one in points for label in one.get("flows", {}) if NCCL_LABEL.search(label)}
+    return f"NCCL chooses: {'; '.join(sorted(labels))}." if labels else ""
 
 
 def _fastest(points: Mapping[str, Sequence[Statistics]], ranking: _Ranking) -> str:

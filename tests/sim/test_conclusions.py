@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from ailb_gen.sim.conclusions import conclusions, no_collisions, remark
+from ailb_gen.sim.conclusions import conclusions, nccl_choices, no_collisions, remark
 
 
 def times(*values: float | None) -> list[dict[str, object]]:
@@ -99,6 +101,15 @@ def test_flows_that_cannot_collide_are_why_variants_are_equal() -> None:
     assert remark({"rlb": seeds, "ecmp": seeds}) == f"{words}at most one enters or leaves a leaf."
     assert no_collisions(seeds).startswith("No flows can collide")
     assert no_collisions([*seeds, points[0]]) == no_collisions([]) == "", "in one point they can"
+
+
+def test_choices_of_nccl_are_named_once() -> None:
+    points: list[dict[str, Any]] = [
+        {"flows": {"all-reduce (tree, LL128)": {}, "mice (ring, red)": {}}},
+        {"flows": {"all-gather": {}}},
+    ]
+    assert nccl_choices([*points, *points]) == "NCCL chooses: all-reduce (tree, LL128)."
+    assert nccl_choices(points[1:]) == nccl_choices([{}]) == ""
 
 
 def test_without_a_tie_nothing_is_said() -> None:

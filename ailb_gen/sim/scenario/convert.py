@@ -18,7 +18,7 @@ from ailb_gen.sim.scenario.exceptions import with_exceptions, with_other_paramet
 from ailb_gen.sim.scenario.models import DCQCN, Congestion, Loss, Scenario, Switches
 from ailb_gen.sim.scenario.names import links_of, matching
 from ailb_gen.sim.scenario.placement import servers_by_name
-from ailb_gen.sim.scenario.traffic import CollectivePart, TrainingPart
+from ailb_gen.sim.scenario.traffic import CollectivePart, TracePart, TrainingPart
 from ailb_gen.sim.settings import (
     BalancerSettings,
     BufferSettings,
@@ -154,7 +154,7 @@ def per_server(part: CollectivePart, fabric: FabricArrays, ranks: Int32) -> int:
     return numbers[0] if together and len(numbers) == 1 else 1
 
 
-def servers_of(part: TrainingPart, fabric: FabricArrays, placed: Int32) -> Int64:
+def servers_of(part: TrainingPart | TracePart, fabric: FabricArrays, placed: Int32) -> Int64:
     """Return the numbers of the servers of ranks: as the scenario says, else as the names of hosts do."""
     if part.per_server is not None:
         return np.arange(len(placed), dtype=np.int64) // part.per_server

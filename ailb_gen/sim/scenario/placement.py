@@ -15,8 +15,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ailb_gen.errors import Place, Problem
+from ailb_gen.errors import Place, Problem, UsageError
 from ailb_gen.sim.fabric import FabricArrays, Int32
+from ailb_gen.sim.scenario.slurm import SlurmJob, reader
 from ailb_gen.sim.traffic.builder import stream
 from ailb_gen.sim.traffic.flowlist import numbered_lines, refuse
 from ailb_gen.textio import line_field, read_text, text_problem
@@ -26,6 +27,7 @@ IN_ORDER, SCATTERED = "in-order", "scattered"
 PLACEMENTS = (IN_ORDER, SCATTERED)
 # More servers than any fabric has; a range such as [1-999999999] must not fill the memory.
 MAX_SERVERS = 100_000
+SHOWN_JOBS = 5
 
 _HOST = re.compile(
     r"(?P<names>(?:[^\s\[\]:=]|\[[0-9,-]*\])+)(?::(?P<gpus>[0-9]{1,6}))?(?:\s+slots=(?P<slots>[0-9]{1,6}))?"
@@ -48,10 +50,27 @@ class PlacedServer:
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """A placement: in order, scattered, or the `servers` of the file called `name`."""
+    """A placement: in order, scattered, or the `servers` of the file called `name`.
+
+    Of a list of jobs: the servers of every one, by its id and name.
+    """
 
     name: str = IN_ORDER
     servers: tuple[PlacedServer, ...] = ()
+    jobs: tuple[tuple[SlurmJob, tuple[PlacedServer, ...]], ...] = ()
+
+    def of(self, job: str | None) -> Placement:
+        """Return the placement of a job, without one that of the only job. Raises UsageError for another one."""
+        if not self.jobs:
+            if job is not None:
+                raise UsageError(f"job: {self.name} is no list of jobs (squeue, scontrol show job)")
+            return self
+        found = [servers for one, servers in self.jobs if job is None or job in (one.id, one.name)]
+        if len(found) == 1:
+            return Placement(self.name, found[0])
+        known = ", ".join(f"{one.id} ({one.name})" for one, _ in self.jobs[:SHOWN_JOBS])
+        what = "which of the jobs?" if job is None else f"{len(found)} jobs are called {job!r}:"
+        raise UsageError(f"job: {what} {self.name} has {known}{', ...' if len(self.jobs) > SHOWN_JOBS else ''}")
 
 
 AS_LISTED = Placement()
@@ -84,8 +103,9 @@ def servers_by_name(fabric: FabricArrays, hosts: Int32) -> list[str]:
 def read_placement(name: str, folder: Path, fabric: FabricArrays) -> Placement:
     """Return the placement of a name: one of PLACEMENTS, or a file below `folder`.
 
-    The file is a list of servers (`scontrol show hostnames`, SLURM_JOB_NODELIST, hostfiles and machinefiles of MPI) or
-    a rankfile of Open MPI. Raises IntentError with everything that is wrong.
+    The file is a list of servers (`scontrol show hostnames`, SLURM_JOB_NODELIST, hostfiles and machinefiles of MPI), a
+    rankfile of Open MPI, or a list of jobs (`squeue`, `scontrol show job`). Raises IntentError with everything that is
+    wrong.
     """
     if name in PLACEMENTS:
         return Placement(name)
@@ -101,11 +121,24 @@ def read_placement(name: str, folder: Path, fabric: FabricArrays) -> Placement:
     if not lines:
         raise text_problem(name, "missing-key", "the file names no server; write one per line")
     problems: list[Problem] = []
+    jobs = reader(lines[0][1])
+    if jobs is not None:
+        return _of_jobs(jobs(lines, name, problems), name, fabric, problems)
     read = _ranked if lines[0][1].startswith("rank ") else _listed
     servers = tuple(read(lines, name, problems))
     # A list that cannot be read has no servers to look for.
     refuse(problems or _unknown(servers, name, fabric), name)
     return Placement(name, servers)
+
+
+def _of_jobs(jobs: list[SlurmJob], file: str, fabric: FabricArrays, problems: list[Problem]) -> Placement:
+    """Return the placement of a list of jobs; their servers must differ only within each."""
+    found = tuple((job, tuple(_listed([(job.line, job.nodes)], file, problems))) for job in jobs)
+    if not found and not problems:
+        problems.append(Problem("missing-key", Place(file), "", "no job of the list has nodes"))
+    every = tuple(server for _, servers in found for server in servers)
+    refuse(problems or _unknown(every, file, fabric), file)
+    return Placement(file, jobs=found)
 
 
 Lines = list[tuple[int, str]]

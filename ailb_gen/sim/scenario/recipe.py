@@ -16,7 +16,7 @@ from ailb_gen.sim.fabric import PS_PER_S, FabricArrays, Int32
 from ailb_gen.sim.point import Traffic
 from ailb_gen.sim.scenario.convert import addresses, per_server, ranks_of, servers_of, values
 from ailb_gen.sim.scenario.names import links_of
-from ailb_gen.sim.scenario.placement import AS_LISTED, Placement, placed
+from ailb_gen.sim.scenario.placement import AS_LISTED, Placement, placed, read_placement
 from ailb_gen.sim.scenario.traffic import (
     ArrivalsPart,
     BackgroundPart,
@@ -25,24 +25,33 @@ from ailb_gen.sim.scenario.traffic import (
     FlowsPart,
     MicePart,
     ScaleUnitPart,
+    TracePart,
     TrafficPart,
     TrainingPart,
 )
 from ailb_gen.sim.statistics import Collective
 from ailb_gen.sim.traffic import scale_unit
+from ailb_gen.sim.traffic.aicb import read_layers, replay_layers
 from ailb_gen.sim.traffic.algorithms import CollectiveOptions
 from ailb_gen.sim.traffic.arrivals import mice, poisson, read_size_distribution
 from ailb_gen.sim.traffic.background import with_background
 from ailb_gen.sim.traffic.builder import QueuePairs, TaskBuilder, TaskCounter
 from ailb_gen.sim.traffic.connection_matrix import read_connection_matrix
+from ailb_gen.sim.traffic.experts import expert_loads
 from ailb_gen.sim.traffic.flowlist import read_flow_list
-from ailb_gen.sim.traffic.training import Training, place, repeat, train
+from ailb_gen.sim.traffic.nccl import Tuning
+from ailb_gen.sim.traffic.parallelism import Training
+from ailb_gen.sim.traffic.replay import ReplayOptions, replay
+from ailb_gen.sim.traffic.trace_files import read_trace
+from ailb_gen.sim.traffic.training import place, repeat, train
 from ailb_gen.sim.unloaded import host_rates
 from ailb_gen.sim.workload import LeastTraffic, Workload, merged
 
 Made = TypeVar("Made")
 # A Poisson number is this many standard deviations below its mean once in 10^9 draws.
 DEVIATIONS = 6
+# How the name of a workload of AICB ends.
+AICB = ".txt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +134,19 @@ def _queue_pairs(part: Connections, fabric: FabricArrays) -> QueuePairs:
     return QueuePairs(part.queue_pairs or addresses(fabric), part.split)
 
 
-def _job_hosts(part: CollectivePart | TrainingPart, context: EntryContext) -> Int32:
+def _inside(part: Connections, fabric: FabricArrays, hosts: Int32) -> dict[str, Any]:
+    """Return the options of collectives about the inside of servers, and about what NCCL knows."""
+    tuning = Tuning(int(host_rates(fabric)[hosts].min()), part.nvlink or 0, part.gpu, part.nvls)
+    return {"nvlink_bps": part.nvlink or 0, "nvls": part.nvls, "tuning": tuning}
+
+
+def _job_hosts(part: CollectivePart | TrainingPart | TracePart, context: EntryContext) -> Int32:
     """Return the hosts of a job in the order of the placement. Raises UsageError if the placement has none of them."""
-    placement, fabric = context.placement, context.fabric
+    fabric = context.fabric
+    if part.hostfile is None:
+        placement = context.placement.of(part.job)
+    else:
+        placement = read_placement(part.hostfile, context.folder, fabric).of(part.job)
     # Servers that a file names take part even without GPUs.
     patterns = part.hosts or (("*",) if placement.servers else ())
     hosts = placed(ranks_of(patterns, fabric), placement, fabric, context.seed)
@@ -143,7 +162,9 @@ def _describe_collective(part: CollectivePart, context: EntryContext, builder: T
     # Permutations draw their pairs; options that a collective does not have must stay as they are.
     drawn = context.seed if part.kind == "permutation" else 0
     servers = per_server(part, fabric, ranks)
-    options = CollectiveOptions(part.slices, part.at_once, servers, part.rounds, part.shift, drawn, pxn=part.pxn)
+    options = CollectiveOptions(
+        part.slices, part.at_once, servers, part.rounds, part.shift, drawn, pxn=part.pxn, **_inside(part, fabric, ranks)
+    )
     name = context.name.replace("collective", part.kind)
     pairs = _queue_pairs(part, fabric)
     repeat(builder, name, part.kind, ranks, part.bytes, part.steps, options, part.algorithm, pairs, part.compute)
@@ -154,10 +175,36 @@ def _describe_training(part: TrainingPart, context: EntryContext, builder: TaskB
     """Append a training job; none of its collectives has a bandwidth of its own."""
     fabric = context.fabric
     hosts = _job_hosts(part, context)
-    options = CollectiveOptions(part.slices, stream=part.stream)
-    training = Training(**values(part, Training) | {"options": options, "queue_pairs": _queue_pairs(part, fabric)})
+    options = CollectiveOptions(part.slices, stream=part.stream, **_inside(part, fabric, hosts))
+    loads = expert_loads(part.expert, part.experts, part.expert_skew, part.expert_capacity)
+    given = {
+        "options": options,
+        "queue_pairs": _queue_pairs(part, fabric),
+        "expert_weights": loads.weights,
+        "expert_bytes": int(part.expert_bytes * loads.kept),
+    }
+    training = Training(**values(part, Training) | given)
     ranks = place(training.ranks, hosts, part.placement, context.seed, part.stride, part.block)
     train(builder, context.name, ranks, training, servers_of(part, fabric, ranks))
+    return {}
+
+
+def _describe_trace(part: TracePart, context: EntryContext, builder: TaskBuilder) -> Mapping[str, Collective]:
+    """Append a trace; none of its collectives has a bandwidth of its own."""
+    fabric, path = context.fabric, context.folder / part.file
+    layers = read_layers(path, part.file) if path.suffix == AICB else None
+    steps, count = ([], layers.ranks) if layers else read_trace(context.folder, part.file, part.groups)
+    hosts = _job_hosts(part, context)
+    hosts = place(count or len(hosts), hosts)
+    options = ReplayOptions(
+        CollectiveOptions(part.slices, **_inside(part, fabric, hosts)), part.algorithm, part.flops or 0
+    )
+    job = builder.job(context.name, _queue_pairs(part, fabric))
+    servers = servers_of(part, fabric, hosts)
+    if layers:
+        replay_layers(builder, job, layers, hosts, servers, options)
+    else:
+        replay(builder, job, steps, hosts, servers, options)
     return {}
 
 
@@ -222,6 +269,7 @@ def _scale_unit(part: ScaleUnitPart, context: EntryContext) -> Traffic:
 MAKERS: Makers[Traffic] = {
     "collective": partial(_job, _describe_collective),
     "training": partial(_job, _describe_training),
+    "trace": partial(_job, _describe_trace),
     "flows": _flows,
     "arrivals": _arrivals,
     "mice": _mice,
@@ -231,6 +279,7 @@ MAKERS: Makers[Traffic] = {
 LEAST: Makers[LeastTraffic] = {
     "collective": partial(_least_of_job, _describe_collective),
     "training": partial(_least_of_job, _describe_training),
+    "trace": partial(_least_of_job, _describe_trace),
     "arrivals": _least_arrivals,
     "mice": lambda part, context: LeastTraffic(part.count, part.count, part.bytes),
     **dict.fromkeys(("flows", "background", "scale_unit"), lambda part, context: LeastTraffic(0)),

@@ -24,6 +24,8 @@ BYTES = {
 TIMES = {"ps": 1, "ns": 10**3, "us": 10**6, "µs": 10**6, "ms": 10**9, "s": 10**12}
 # In bit/s.
 RATES = {letter: 1000**power for power, letter in enumerate("kmgt", 1)}
+# In FLOP/s.
+FLOPS = {"g": 10**9, "t": 10**12, "p": 10**15}
 
 
 def with_unit(what: str, units: Mapping[str, int], names: str, example: str) -> Callable[[object], int]:
@@ -78,6 +80,7 @@ def written(text: str, description: str = "") -> Any:  # noqa: ANN401 - a field 
 
 read_bytes = with_unit("size", BYTES, "KiB, MiB, GiB (powers of 1024) or kB, MB, GB (of 1000)", "64KiB")
 read_time = with_unit("time", TIMES, "ps, ns, us, ms or s", "2ms")
+read_flops = with_unit("computing rate", FLOPS, "G, T or P (FLOP/s)", "989T")
 read_rate = with_unit("rate", RATES, "k, m, g or t (bit/s)", "100g")
 
 Bytes = Annotated[int, PlainValidator(read_bytes), quantity_schema(BYTES, "64KiB")]
@@ -85,6 +88,8 @@ SomeBytes = Annotated[int, PlainValidator(read_bytes), positive("size"), quantit
 Time = Annotated[int, PlainValidator(read_time), quantity_schema(TIMES, "2ms")]
 SomeTime = Annotated[int, PlainValidator(read_time), positive("time"), quantity_schema(TIMES, "2ms", 1)]
 Rate = Annotated[int, PlainValidator(read_rate), positive("rate"), quantity_schema(RATES, "100g", 1)]
+
+Flops = Annotated[int, PlainValidator(read_flops), positive("computing rate"), quantity_schema(FLOPS, "989T", 1)]
 
 
 def _number(value: object) -> float:

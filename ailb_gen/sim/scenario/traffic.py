@@ -6,7 +6,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from ailb_gen.sim.scenario.scalars import Bytes, Share, SomeBytes, SomeTime, Time, written
+from ailb_gen.sim.scenario.scalars import Bytes, Flops, Number, Rate, Share, SomeBytes, SomeTime, Time, written
+from ailb_gen.sim.traffic.nccl import Generation
 from ailb_gen.validation import Bool, Int, Model, wrong
 
 Count = Annotated[Int, Field(ge=1, le=1_000_000)]
@@ -25,6 +26,7 @@ Hosts = Annotated[tuple[str, ...], BeforeValidator(_several, json_schema_input_t
 EVERY = Field((), description="names and globs of hosts, in the order of ranks; default: all")
 OTHER_LEAVES = Field(False, description="only destinations under another leaf")
 START = "time of the first flow"
+OVERLAP = "share of these bytes that is sent during computation"
 
 
 class Part(Model):
@@ -43,8 +45,18 @@ class Connections(Part):
         "split", description="messages split over all queue pairs, or round robin (NCCL_IB_SPLIT_DATA_ON_QPS)"
     )
     per_server: Count | None = Field(
-        None, description="number of consecutive ranks that are GPUs of one server; default: by the names of hosts"
+        None,
+        description="consecutive ranks that are GPUs of one server or NVLink domain; default: by the names of hosts",
     )
+    nvlink: Rate | None = Field(
+        None, description="of a GPU in each direction; default: data takes no time inside a server"
+    )
+    nvls: Bool = Field(False, description="NVLink switches reduce all-reduces (NVLS)")
+    hostfile: FileName | None = Field(None, description="instead of the scenario's placement, of this entry alone")
+    job: Annotated[str, Field(min_length=1, max_length=200)] | None = Field(
+        None, description="id or name, where the placement is a list of jobs of Slurm"
+    )
+    gpu: Generation = Field("hopper", description="generation of the GPUs, by which NCCL chooses (algorithm nccl)")
 
 
 class CollectivePart(Connections):
@@ -52,7 +64,9 @@ class CollectivePart(Connections):
 
     kind: CollectiveName = Field(description="the collective, or incast or permutation")
     bytes: SomeBytes = Field(description="as in nccl-tests for this collective")
-    algorithm: str | None = Field(None, description="default: the first one of the collective")
+    algorithm: str | None = Field(
+        None, description="default: the first one of the collective; nccl: with its protocol, as NCCL chooses"
+    )
     steps: Count = Field(1, description="number of repetitions")
     compute: Time = written("0", "computation before every step")
     start: Time = written("0", START)
@@ -64,36 +78,79 @@ class CollectivePart(Connections):
     shift: Count | None = Field(None, description="permutation to the host at this offset; default: random")
 
 
-class TrainingPart(Connections):
-    """A training job of data * tensor * pipeline ranks, a host each."""
+class Parallelism(Model):
+    """How a training job is spread over its GPUs, as scenarios and what-if files have it."""
 
     data: Count = Field(1, description="replicas of the model")
+    context: Count = Field(1, description="ranks that share the sequences of a replica")
     tensor: Count = Field(1, description="ranks of a tensor-parallel group")
     pipeline: Count = Field(1, description="stages of the pipeline")
+    expert: Count = Field(1, description="consecutive ranks of a stage that share the experts")
+    virtual: Count = Field(1, description="parts of the model per stage (interleaved schedule)")
     steps: Count = Field(1, description="training steps")
     microbatches: Count = Field(1, description="per replica and step")
     schedule: Literal["1f1b", "gpipe"] = Field("1f1b", description="of the pipeline")
+    recompute: Bool = Field(False, description="a backward pass repeats the forward pass first")
+    sequence_parallel: Bool = Field(
+        False, description="reduce-scatter and all-gather instead of the all-reduces of tensor parallelism"
+    )
+    tensor_overlap: Share = Field(0.0, description=OVERLAP)
+    context_overlap: Share = Field(0.0, description=OVERLAP)
+    expert_overlap: Share = Field(0.0, description=OVERLAP)
+    expert_skew: Annotated[Number, Field(ge=0, le=10)] = Field(
+        0.0, description="load of expert i as i to the power of minus this (Zipf); 0: even"
+    )
+    expert_capacity: Annotated[Number, Field(ge=1, le=10_000)] | None = Field(
+        None, description="most load of an expert over the mean, the rest is dropped; default: no limit"
+    )
+    gradients: Literal["all-reduce", "sharded"] = Field(
+        "all-reduce", description="sharded: reduce-scatter, and all-gather after the optimizer (ZeRO)"
+    )
+    gradient_buckets: Count = Field(1, description="parts in which gradients are reduced, one after the other")
+    gradient_overlap: Bool = Field(
+        False, description="buckets are reduced during the last backward pass, each when its share is done"
+    )
+    stream: Bool = Field(False, description="a ring sends the bytes of all its steps at once: far fewer messages")
+    stride: Count = Field(1, description="of a strided placement, in blocks")
+
+
+class TrainingPart(Parallelism, Connections):
+    """A training job of data * context * tensor * pipeline ranks, a host each."""
+
     forward: Time = written("0", "time of the forward pass of a microbatch in a stage")
     backward: Time = written("0", "time of its backward pass")
     optimizer: Time = written("0", "time of the optimizer at the end of a step")
     tensor_bytes: Bytes = written("0", "of an all-reduce in the tensor-parallel group")
     tensor_collectives: Count = Field(1, description="of them per pass")
+    context_bytes: Bytes = written("0", "keys and values of all ranks of context, gathered; as many gradients back")
+    context_collectives: Count = Field(1, description="of them per pass")
+    expert_bytes: Bytes = written("0", "that a rank sends to all experts, and gets back")
+    expert_collectives: Count = Field(2, description="all-to-alls per pass: to the experts, and back")
+    experts: Count | None = Field(None, description="number of experts, for their skew; default: one per rank")
+    expert_compute: Share = Field(0.0, description="share of a pass that experts compute, which grows with skew")
     activation_bytes: Bytes = written("0", "to the next stage, per microbatch and rank")
     gradient_bytes: Bytes = written("0", "of a rank, reduced over the replicas")
-    gradient_buckets: Count = Field(1, description="parts in which gradients are reduced, one after the other")
-    gradients: Literal["all-reduce", "sharded"] = Field(
-        "all-reduce", description="sharded: reduce-scatter and all-gather (ZeRO)"
-    )
-    algorithm: str = Field("ring", description="of the collectives")
+    expert_gradient_bytes: Bytes = written("0", "of the experts of a rank, reduced over ranks with the same ones")
+    algorithm: str = Field("ring", description="of all-reduces; nccl: of all collectives, as NCCL chooses")
     slices: Count = Field(1, description="messages per chunk of a ring")
-    stream: Bool = Field(False, description="a ring sends the bytes of all its steps at once: far fewer messages")
     start: Time = written("0", START)
     hosts: Hosts = EVERY
     placement: Literal["packed", "strided", "random"] = Field(
         "packed", description="the order in which ranks are assigned to hosts"
     )
-    stride: Count = Field(1, description="of a strided placement")
     block: Count = Field(1, description="number of consecutive hosts that are placed together, such as a server's")
+
+
+class TracePart(Connections):
+    """An execution trace: what every rank computes and sends, rank i on the i-th host."""
+
+    file: FileName = Field(description="what comes before .RANK.et of a Chakra trace; or a workload of AICB, *.txt")
+    groups: FileName | None = Field(None, description="JSON with the ranks of groups: {NAME: [RANK, ...]}")
+    flops: Flops | None = Field(None, description="rate of a GPU, for computations with operations but no duration")
+    algorithm: str | None = Field(None, description="of all-reduces; default: ring; nccl: of all collectives")
+    slices: Count = Field(1, description="messages per chunk of a ring")
+    start: Time = written("0", START)
+    hosts: Hosts = EVERY
 
 
 class FlowsPart(Part):
@@ -151,6 +208,7 @@ class TrafficPart(Model):
 
     collective: CollectivePart | None = None
     training: TrainingPart | None = None
+    trace: TracePart | None = None
     flows: FlowsPart | None = None
     arrivals: ArrivalsPart | None = None
     mice: MicePart | None = None

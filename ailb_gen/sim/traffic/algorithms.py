@@ -14,6 +14,7 @@ import numpy.typing as npt
 from ailb_gen.errors import UsageError
 from ailb_gen.sim.fabric import Int64
 from ailb_gen.sim.traffic.builder import NO_TASK, Job, MessagesOf, Numbers, TaskBuilder, Waits, WaitsOf, spread
+from ailb_gen.sim.traffic.nccl import Tuning
 
 Ranks = npt.NDArray[np.integer]
 
@@ -28,7 +29,10 @@ class CollectiveOptions:
     number of steps of a ring. `stream`: a ring hands on the bytes of all steps in one, as a ring with many
     slices does: far fewer messages, and no wait between steps. `shift`: permutation to the rank that many further on
     instead of a random one. `seed`: of the random permutation. `pxn`: data for another rail of another server goes to
-    the NIC of that rail over NVLink first (NCCL's PXN); otherwise it crosses the network.
+    the NIC of that rail over NVLink first (NCCL's PXN); otherwise it crosses the network. `weights`: of an all-to-all,
+    how much of every rank's data goes to rank 0, 1, ...; empty: the same to all. `combine`: what weights have sent
+    goes back. `nvlink_bps`: rate of a GPU inside a server, 0: data takes no time there; `nvls`: its switches reduce.
+    `tuning`: what NCCL knows of GPUs and NICs, for the algorithm "nccl".
     """
 
     slices: int = 1
@@ -39,6 +43,11 @@ class CollectiveOptions:
     seed: int = 0
     stream: bool = False
     pxn: bool = True
+    weights: tuple[int, ...] = ()
+    combine: bool = False
+    nvlink_bps: int = 0
+    nvls: bool = False
+    tuning: Tuning | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +60,14 @@ class Asked:
     size: Int64  # (G,) bytes
     options: CollectiveOptions
     after: Numbers  # the task, or one per group, that it waits for
+    note: str = ""  # added to the labels of its messages
 
     def exchange(
         self, label: str, shape: Sequence[int], least: int, messages: MessagesOf, waits: WaitsOf | None = None
     ) -> Int64:
         """Append messages as `TaskBuilder.exchange`, without `waits` where all are sent at once."""
         waiting = None if self.options.at_once else waits
-        return self.builder.exchange(self.job, label, shape, least, messages, self.after, waiting)
+        return self.builder.exchange(self.job, label + self.note, shape, least, messages, self.after, waiting)
 
 
 Make = Callable[[Asked], Int64]
@@ -92,6 +102,43 @@ def ring(asked: Asked, label: str, passes: int) -> Int64:
 
     shape = (groups, steps, per_server, servers, options.slices)
     return asked.exchange(label, shape, int(size.min()) // (per_server * n * options.slices), messages, waits)
+
+
+def dissemination(asked: Asked, label: str) -> Int64:
+    """Append an all-gather or reduce-scatter in log2 n rounds (Bruck et al. 1997), as the trees of NCCL's PAT do.
+
+    In round k of an all-gather rank i sends the chunks that it has, at most n - 2^k, to rank i + 2^k; a reduce-scatter
+    does the same backward. Axes: group, round, rank.
+    """
+    groups, n = asked.ranks.shape
+    distances = [1 << k for k in range((n - 1).bit_length())]
+    gathers = label == "all-gather"
+    if not gathers:
+        distances.reverse()
+    order = np.arange(n)
+
+    def messages() -> tuple[Numbers, Numbers, Numbers]:
+        sums = np.concatenate([np.zeros((groups, 1), dtype=np.int64), np.tile(spread(asked.size, n), 2)], axis=1)
+        sums = np.cumsum(sums, axis=1)
+        counts = [min(distance, n - distance) for distance in distances]
+        # Chunks i - count + 1 ... i, modulo n, of the rank that would send them in an all-gather.
+        amount = np.stack([sums[:, n + 1 :] - sums[:, n + 1 - count : 2 * n + 1 - count] for count in counts], axis=1)
+        near = np.stack([asked.ranks] * len(distances), axis=1)
+        far = np.stack([np.roll(asked.ranks, -distance, axis=1) for distance in distances], axis=1)
+        return (near, far, amount) if gathers else (far, near, amount)
+
+    def waits(begin: Int64, end: Int64) -> Iterator[Waits]:
+        # A rank sends when it has sent and received in the round before; messages are numbered by the near rank.
+        awaited = np.stack([begin, np.full_like(begin, NO_TASK)], axis=-1)
+        for number in range(1, len(distances)):
+            done, distance, before = end[:, number - 1], distances[number], distances[number - 1]
+            sender = order if gathers else (order + distance) % n
+            own = sender if gathers else (sender - before) % n
+            other = (sender - before) % n if gathers else sender
+            awaited[:, number, :, 0], awaited[:, number, :, 1] = done[:, own], done[:, other]
+        yield awaited.reshape(-1, 2), None
+
+    return asked.exchange(label, (groups, len(distances), n), int(asked.size.min()) // n, messages, waits)
 
 
 def chain(asked: Asked) -> Int64:
@@ -208,7 +255,7 @@ def all_to_all(asked: Asked) -> Int64:
     servers = n // per_server
     rails = 1 if asked.options.pxn else per_server
     shape = (groups, (servers - 1) * rails, servers, per_server)
-    parts = spread(asked.size, n).reshape(groups, servers, per_server) * (per_server // rails)
+    parts = weighted(asked.size, asked.options.weights or (1,) * n).reshape(groups, servers, per_server)
 
     def rounds() -> list[tuple[int, int]]:
         return [(distance, shift) for distance in range(1, servers) for shift in range(rails)]
@@ -218,7 +265,12 @@ def all_to_all(asked: Asked) -> Int64:
         distances, shifts = np.array(rounds(), dtype=np.int64).reshape(-1, 2).T
         further = ((distances[:, None] + np.arange(servers)) % servers)[:, :, None]
         rail = ((shifts[:, None] + np.arange(per_server)) % per_server)[:, None, :]
-        return nodes[:, None], nodes[:, further, rail], parts[:, further, rail]
+        if not asked.options.combine:
+            amount = parts[:, further, rail] * (per_server // rails)
+        else:
+            # With PXN a NIC sends what all GPUs of its server have for its rail.
+            amount = (parts.sum(axis=2, keepdims=True) if rails == 1 else parts)[:, None]
+        return nodes[:, None], nodes[:, further, rail], amount
 
     def waits(begin: Int64, end: Int64) -> Iterator[Waits]:
         awaited = np.stack([begin, begin], axis=-1)
@@ -229,6 +281,21 @@ def all_to_all(asked: Asked) -> Int64:
         yield awaited.reshape(-1, 2), None
 
     return asked.exchange("all-to-all", shape, int(parts.min()), messages, waits)
+
+
+def weighted(size: Int64, weights: Sequence[int]) -> Int64:
+    """Return sizes as whole numbers in the ratio of weights, shape (..., len(weights)); equal ones as `spread` has it.
+
+    The sum of the weights must be less than 2^31.
+    """
+    if len(set(weights)) == 1:
+        return spread(size, len(weights))
+    # Whole and rest apart, so that products fit 64 bits.
+    whole, rest = np.divmod(np.asarray(size)[..., None], sum(weights))
+    before = np.insert(np.cumsum(weights), 0, 0)
+    bounds = whole * before + rest * before // sum(weights)
+    shares: Int64 = np.diff(bounds, axis=-1)
+    return shares
 
 
 def incast(asked: Asked) -> Int64:

@@ -1,7 +1,11 @@
-"""Jobs: a collective again and again, training steps with data, tensor and pipeline parallelism, and their hosts."""
+"""Jobs: a collective again and again, steps of training, and their hosts."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import math
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import groupby
 from typing import Literal
 
 import numpy as np
@@ -10,13 +14,14 @@ from ailb_gen.errors import UsageError
 from ailb_gen.sim.fabric import Int32, Int64
 from ailb_gen.sim.traffic.algorithms import CollectiveOptions, Ranks
 from ailb_gen.sim.traffic.builder import NO_TASK, Job, Numbers, QueuePairs, TaskBuilder, spread, stream
-from ailb_gen.sim.traffic.collectives import PLAIN, append
+from ailb_gen.sim.traffic.collectives import NCCL, PLAIN, append
+from ailb_gen.sim.traffic.groups import Groups, Stage, stage_of
+from ailb_gen.sim.traffic.nvlink import nvlink_ps
+from ailb_gen.sim.traffic.parallelism import INSIDE, ONE_QUEUE_PAIR, Inside, Training
+from ailb_gen.sim.traffic.schedule import Direction, operations
 from ailb_gen.wording import counted
 
-Schedule = Literal["1f1b", "gpipe"]
 Placement = Literal["packed", "strided", "random"]
-Operation = tuple[Literal["forward", "backward"], int]
-ONE_QUEUE_PAIR = QueuePairs()
 
 
 def repeat(
@@ -44,104 +49,34 @@ def repeat(
             builder.step(job, end)
 
 
-@dataclass(frozen=True, slots=True)
-class Training:
-    """A job of data * tensor * pipeline ranks, one host each; times and bytes are per rank, 0 bytes send nothing.
-
-    Ranks of one server exchange data in no time.
-
-    Rank t + tensor * (d + data * p) is number t of the tensor-parallel group of replica d in stage p (the order of
-    Megatron-LM). A pass of a microbatch through a stage takes `forward_ps` or `backward_ps`, cut by
-    `tensor_collectives` all-reduces of `tensor_bytes` in the tensor-parallel group; then `activation_bytes` go to the
-    next stage, or as many gradients back. After its last backward pass a stage reduces `gradient_bytes` over the
-    replicas, in `gradient_buckets` one after the other: "all-reduce", or "sharded": reduce-scatter and all-gather
-    (ZeRO). The step ends `optimizer_ps` later, when all stages have.
-    """
-
-    data: int = 1
-    tensor: int = 1
-    pipeline: int = 1
-    steps: int = 1
-    microbatches: int = 1
-    schedule: Schedule = "1f1b"
-    forward_ps: int = 0
-    backward_ps: int = 0
-    optimizer_ps: int = 0
-    tensor_bytes: int = 0
-    tensor_collectives: int = 1
-    activation_bytes: int = 0
-    gradient_bytes: int = 0
-    gradient_buckets: int = 1
-    gradients: Literal["all-reduce", "sharded"] = "all-reduce"
-    algorithm: str = "ring"
-    options: CollectiveOptions = PLAIN
-    queue_pairs: QueuePairs = ONE_QUEUE_PAIR
-
-    def __post_init__(self) -> None:
-        if 0 < self.gradient_bytes < self.gradient_buckets:
-            raise UsageError(
-                f"{self.gradient_bytes:,} bytes of gradients are too few for {self.gradient_buckets} buckets"
-            )
-
-    @property
-    def ranks(self) -> int:
-        """The number of hosts."""
-        return self.data * self.tensor * self.pipeline
-
-
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """The hosts of a pipeline stage and their servers, shape (data, tensor)."""
-
-    hosts: Ranks
-    servers: Ranks
-
-
-def together(servers: Ranks) -> int:
-    """Return how many ranks in a row share a server, shape (groups, ranks), if it is the same number everywhere.
-
-    Else 1.
-    """
-    n = servers.shape[1]
-    same = servers[:, 1:] == servers[:, :-1]
-    others = np.flatnonzero(~same[0])
-    count = int(others[0]) + 1 if len(others) else n
-    inside = np.arange(1, n) % count != 0
-    return count if n % count == 0 and (same == inside).all() else 1
-
-
 def train(builder: TaskBuilder, name: str, hosts: Ranks, training: Training, servers: Ranks | None = None) -> None:
     """Append a training job on `hosts`, one per rank.
 
     `servers` are numbers of their servers; None: every rank has one to itself. Raises UsageError as collectives do.
     """
-    shape = training.pipeline, training.data, training.tensor
+    shape = training.pipeline, training.rows, training.tensor
     where = np.arange(training.ranks) if servers is None else np.asarray(servers)
-    stages = [Stage(*parts) for parts in zip(np.asarray(hosts).reshape(shape), where.reshape(shape), strict=True)]
+    parts = zip(np.asarray(hosts).reshape(shape), where.reshape(shape), strict=True)
+    stages = [stage_of(*part, training) for part in parts]
     job = _TrainingJob(builder, builder.job(name, training.queue_pairs), stages, training)
+    # Virtual stages take turns after as many microbatches as there are stages.
+    turn = training.pipeline if training.virtual > 1 else 1
     end = NO_TASK
     with builder.repeated(training.steps) as rounds:
         for _ in range(rounds):
-            with builder.repeated(training.microbatches) as microbatches:
-                done = job.passes(microbatches, end)
+            with builder.repeated(training.microbatches // turn) as turns:
+                done = job.passes(turns * turn, end)
             ends = [job.synchronize(stage, last) for stage, last in zip(stages, done, strict=True)]
             end = builder.barrier(np.array(ends), job.job)
             builder.step(job.job, end)
 
 
-def operations(stage: int, stages: int, microbatches: int, schedule: Schedule) -> list[Operation]:
-    """Return the operations of a stage in order.
+@dataclass(slots=True)
+class _Done:
+    """What ends the passes of a stage so far, shape (rows,), and the share of every bucket of its gradients."""
 
-    "gpipe": all forward passes, then all backward passes (Huang et al. 2019). "1f1b": as many forward passes as
-    stages follow, then one forward and one backward in turn (PipeDream-Flush; Narayanan et al. 2021).
-    """
-    ahead = microbatches if schedule == "gpipe" else min(stages - 1 - stage, microbatches)
-    result: list[Operation] = [("forward", number) for number in range(ahead)]
-    for number in range(microbatches):
-        if ahead + number < microbatches:
-            result.append(("forward", ahead + number))
-        result.append(("backward", number))
-    return result
+    last: Int64
+    buckets: list[Int64] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,73 +88,186 @@ class _TrainingJob:
     stages: Sequence[Stage]
     training: Training
 
-    def passes(self, microbatches: int, begin: int) -> list[Int64]:
-        """Append all passes of a step; return the tasks that end the work of every stage, shape (data,) each.
+    def passes(self, microbatches: int, begin: int) -> list[_Done]:
+        """Append all passes of a step; return what ends the work of every stage.
 
-        A pass waits for the stage's pass before it, and for what its neighbor sends.
+        A pass waits for the stage's pass before it, and for what its neighbor sends. Parts of the model are numbered
+        in the order of forward passes: number v * stages + s is part v of stage s.
         """
-        count, data = len(self.stages), self.training.data
-        waiting = [operations(stage, count, microbatches, self.training.schedule) for stage in range(count)]
-        last = [np.full(data, begin, dtype=np.int64) for _ in range(count)]
-        nothing = np.full(data, NO_TASK, dtype=np.int64)
-        arrived: dict[tuple[int, Operation], Int64] = {}
+        training, count = self.training, len(self.stages)
+        waiting = [
+            deque(operations(stage, count, microbatches, training.schedule, training.virtual)) for stage in range(count)
+        ]
+        done = [_Done(np.full(training.rows, begin, dtype=np.int64)) for _ in range(count)]
+        nothing = np.full(training.rows, NO_TASK, dtype=np.int64)
+        final = count * training.virtual - 1
+        arrived: dict[tuple[int, Direction, int], Int64] = {}
         for number in range(microbatches):
-            arrived[0, ("forward", number)] = arrived[count - 1, ("backward", number)] = nothing
+            arrived[0, "forward", number] = arrived[final, "backward", number] = nothing
         while any(waiting):
-            for stage, operation in [(stage, queue[0]) for stage, queue in enumerate(waiting) if queue]:
-                if (stage, operation) not in arrived:
+            for stage, (direction, number, virtual) in [(n, queue[0]) for n, queue in enumerate(waiting) if queue]:
+                part = virtual * count + stage
+                if (part, direction, number) not in arrived:
                     continue
-                waiting[stage].pop(0)
-                after = np.stack([last[stage], arrived[stage, operation]], axis=1)
-                last[stage] = self.one_pass(self.stages[stage], operation[0], after)
-                neighbor = stage + 1 if operation[0] == "forward" else stage - 1
-                if 0 <= neighbor < count:
-                    arrived[neighbor, operation] = self.hand_over(stage, neighbor, last[stage])
-        return last
+                waiting[stage].popleft()
+                after = np.stack([done[stage].last, arrived.pop((part, direction, number))], axis=1)
+                last = number == training.microbatches - 1 and direction == "backward"
+                self.one_pass(stage, direction, virtual, after, done[stage], last)
+                neighbor = part + 1 if direction == "forward" else part - 1
+                if 0 <= neighbor <= final:
+                    arrived[neighbor, direction, number] = self.hand_over(stage, neighbor % count, done[stage].last)
+        return done
 
-    def one_pass(self, stage: Stage, direction: str, after: Int64) -> Int64:
-        """Append one pass through a stage in all replicas; return its ends, shape (data,)."""
-        builder, training, inside = self.builder, self.training, together(stage.servers)
-        communicates = inside < training.tensor and training.tensor_bytes > 0
-        pieces = training.tensor_collectives if communicates else 1
-        time_ps = training.forward_ps if direction == "forward" else training.backward_ps
-        end = after
-        with builder.repeated(pieces) as rounds:
-            for ps in spread(time_ps, pieces)[-rounds:]:
-                end = builder.computations(training.data, int(ps), end, self.job, direction)
-                if communicates:
-                    end = self.collective("all-reduce", stage.hosts, training.tensor_bytes, inside, end)
-        return end
+    def one_pass(self, stage: int, direction: Direction, virtual: int, after: Int64, done: _Done, last: bool) -> None:
+        """Append one pass through a part of the model in all replicas, and note its ends.
 
-    def collective(self, kind: str, ranks: Ranks, size: int, per_server: int, after: Numbers) -> Int64:
-        """Append a collective in all groups; return the tasks that end them."""
+        The `last` backward pass of a part notes when its buckets of gradients are ready.
+        """
         training = self.training
-        options = replace(training.options, per_server=per_server)
-        algorithm = training.algorithm if kind == "all-reduce" else None
-        return append(self.builder, self.job, kind, ranks, size, options, algorithm, after)
+        times = {way: int(spread(training.pass_ps(way), training.virtual)[virtual]) for way in ("forward", "backward")}
+        done.last = after
+        if direction == "backward" and training.recompute:
+            self.work(self.stages[stage], "forward", times["forward"], done)
+        overlaps = last and training.gradient_overlap
+        self.work(self.stages[stage], direction, times[direction], done, self.buckets_per_part if overlaps else 0)
+
+    @property
+    def buckets_per_part(self) -> int:
+        """The buckets of gradients that the last backward pass of a part of the model fills."""
+        return max(1, self.training.gradient_buckets // self.training.virtual)
+
+    def work(self, stage: Stage, direction: Direction, time_ps: int, done: _Done, buckets: int = 0) -> None:
+        """Append a computation and the collectives that cut it, in equal rounds; note when buckets are ready."""
+        training = self.training
+        # Those that belong together stay in one round.
+        counts = [(inner, inner.count(training) // training.virtual) for inner in INSIDE if self.sends(stage, inner)]
+        rounds = math.gcd(*(count // inner.together for inner, count in counts), buckets) or 1
+        cuts: list[tuple[Fraction, Inside | None, int]] = [
+            (Fraction(number + 1, count // rounds), inner, number)
+            for inner, count in counts
+            for number in range(count // rounds)
+        ]
+        # After the collectives of the same place.
+        cuts += [(Fraction(number + 1, buckets // rounds), None, number) for number in range(buckets // rounds)]
+        cuts.sort(key=lambda cut: cut[0])
+        with self.builder.repeated(rounds) as repeated:
+            for ps in spread(time_ps, rounds)[-repeated:]:
+                self.round(stage, direction, int(ps), cuts, done)
+
+    def round(
+        self,
+        stage: Stage,
+        direction: Direction,
+        time_ps: int,
+        cuts: Sequence[tuple[Fraction, Inside | None, int]],
+        done: _Done,
+    ) -> None:
+        """Append a computation, cut at parts of its time."""
+        builder, spent = self.builder, 0
+        for place, at_place in groupby(cuts or [(Fraction(1), None, -1)], key=lambda cut: cut[0]):
+            begin, until = done.last, int(time_ps * place)
+            done.last = builder.computations(self.training.rows, until - spent, begin, self.job, direction)
+            spent = until
+            for _, inner, number in at_place:
+                if inner is not None:
+                    done.last = self.exchange(stage, inner, direction, number, begin, done.last)
+                elif number >= 0:
+                    done.buckets.append(done.last)
+
+    def sends(self, stage: Stage, inner: Inside) -> bool:
+        """Return whether collectives of a kind take time."""
+        return inner.size(self.training) > 0 and self.takes_time(stage.groups[inner.name])
+
+    def takes_time(self, groups: Groups) -> bool:
+        """Return whether a collective of groups takes time: its ranks are in several servers, or NVLink takes time."""
+        n = groups.hosts.shape[1]
+        return n > 1 and (groups.inside < n or self.training.options.nvlink_bps > 0)
+
+    def exchange(
+        self, stage: Stage, inner: Inside, direction: Direction, number: int, begin: Int64, after: Int64
+    ) -> Int64:
+        """Append one of the collectives of a pass in all groups; return the tasks that end it, shape (rows,).
+
+        What is hidden waits for `begin`, the rest for `after`, tasks of the rows.
+        """
+        training, groups = self.training, stage.groups[inner.name]
+        hidden = inner.hidden(training)
+        ends = []
+        for size, awaited in ((hidden, begin), (inner.size(training) - hidden, after)):
+            if size == 0:
+                continue
+            blocks = self.builder.barriers(awaited.reshape(training.rows // groups.rows, -1), self.job)
+            end = np.repeat(blocks, groups.each)
+            for kind in inner.kinds(training, direction):
+                end = self.collective(kind, groups, size, end, combine=bool(number % inner.together))
+            ends.append(np.repeat(self.builder.barriers(end.reshape(-1, groups.each), self.job), groups.rows))
+        return self.builder.barriers(np.stack([*ends, after] if hidden else ends, axis=1), self.job)
+
+    def collective(self, kind: str, groups: Groups, size: int, after: Numbers, combine: bool = False) -> Int64:
+        """Append a collective in all groups; return the tasks that end them."""
+        training, options = self.training, self.training.options
+        if kind == "all-to-all":
+            # Even loads need no weights.
+            weights = training.expert_weights if len(set(training.expert_weights)) > 1 else ()
+            combine = combine and bool(weights)
+            options = CollectiveOptions(nvlink_bps=options.nvlink_bps, weights=weights, combine=combine)
+        options = replace(options, per_server=groups.inside)
+        algorithm = training.algorithm if kind == "all-reduce" or training.algorithm == NCCL else None
+        return append(self.builder, self.job, kind, groups.hosts, size, options, algorithm, after)
 
     def hand_over(self, stage: int, neighbor: int, after: Int64) -> Int64:
-        """Append the messages from a stage to its neighbor; return the tasks that end them, shape (data,)."""
+        """Append the messages from a stage to its neighbor; return the tasks that end them, shape (rows,)."""
         here, there, size = self.stages[stage], self.stages[neighbor], self.training.activation_bytes
         if size == 0:
             return after
-        sizes = np.where((here.servers == there.servers).ravel(), 0, size)
+        same = here.servers == there.servers
         begin = np.repeat(after, here.hosts.shape[1])
+        sizes = np.where(same.ravel(), 0, size)
         messages = self.builder.send(self.job, here.hosts.ravel(), there.hosts.ravel(), sizes, begin, "stages")
-        return self.builder.barriers(messages.end.reshape(here.hosts.shape), self.job)
+        ends = messages.end.reshape(here.hosts.shape)
+        if self.training.options.nvlink_bps and same.any():
+            ps = nvlink_ps(size, Fraction(1), self.training.options.nvlink_bps)
+            inside = self.builder.computations(len(after), np.where(same.any(axis=1), ps, 0), after, self.job, "NVLink")
+            ends = np.concatenate([ends, inside[:, None]], axis=1)
+        return self.builder.barriers(ends, self.job)
 
-    def synchronize(self, stage: Stage, done: Int64) -> int:
-        """Append what a stage does after its last pass; return the task that ends it."""
-        builder, training, inside = self.builder, self.training, together(stage.servers.T)
-        end = builder.barrier(done, self.job)
-        if inside < training.data and training.gradient_bytes:
-            kinds = {"all-reduce": ("all-reduce",), "sharded": ("reduce-scatter", "all-gather")}[training.gradients]
-            with builder.repeated(training.gradient_buckets) as rounds:
-                for size in spread(training.gradient_bytes, training.gradient_buckets)[-rounds:]:
-                    for kind in kinds:
-                        ends = self.collective(kind, stage.hosts.T, int(size), inside, end)
-                        end = builder.barrier(ends, self.job)
-        return _delay(builder, self.job, training.optimizer_ps, end)
+    def synchronize(self, stage: Stage, done: _Done) -> int:
+        """Append what a stage does after its passes, or during the last ones; return the task that ends it.
+
+        Each bucket waits for the one before.
+        """
+        builder, training = self.builder, self.training
+        end = builder.barrier(done.last, self.job)
+        sizes = {"gradient": training.gradient_bytes, "expert_gradient": training.expert_gradient_bytes}
+        sizes = {name: size for name, size in sizes.items() if size and self.takes_time(stage.groups[name])}
+        ready = [builder.barrier(bucket, self.job) for bucket in done.buckets]
+        first, then = {"all-reduce": ("all-reduce", None), "sharded": ("reduce-scatter", "all-gather")}[
+            training.gradients
+        ]
+        if sizes:
+            reduced = self.buckets(stage, sizes, first, ready or [end], len(ready) or training.gradient_buckets)
+            end = builder.barrier(np.array([end, reduced]), self.job) if ready else reduced
+        end = _delay(builder, self.job, training.optimizer_ps, end)
+        if sizes and then is not None:
+            end = self.buckets(stage, sizes, then, [end], len(ready) or training.gradient_buckets)
+        return end
+
+    def buckets(self, stage: Stage, sizes: Mapping[str, int], kind: str, ready: Sequence[int], count: int) -> int:
+        """Append a collective for every bucket of gradients, each after what it is ready with and the one before it.
+
+        One `ready` is that of all.
+        """
+        builder, end = self.builder, ready[0]
+        each = {name: spread(size, count) for name, size in sizes.items()}
+        with builder.repeated(count) as rounds:
+            for number in range(count - rounds, count):
+                if 0 < number < len(ready):
+                    end = builder.barrier(np.array([end, ready[number]]), self.job)
+                ends = [
+                    self.collective(kind, stage.groups[name], int(parts[number]), end) for name, parts in each.items()
+                ]
+                end = builder.barrier(np.concatenate(ends), self.job)
+        return end
 
 
 def _delay(builder: TaskBuilder, job: Job, ps: int, after: int) -> int:

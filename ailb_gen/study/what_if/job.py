@@ -7,89 +7,174 @@ each tensor-parallel rank sends its share); Rajbhandari et al. 2020 (ZeRO: memor
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from ailb_gen.sim.fabric import PS_PER_S
+from ailb_gen.sim.traffic.experts import ExpertLoads, expert_loads
 from ailb_gen.study.what_if.models import Gpu, LanguageModel, TrainingJob
 
 FORWARD_FLOP, BACKWARD_FLOP = 2, 4
 # All-reduces of a layer in a pass: one of attention, one of the MLP.
 COLLECTIVES = 2
+# Experts instead of the MLP replace its all-reduce.
+DISPATCH_AND_COMBINE = 2
+KEYS_AND_VALUES = 2
 # Bytes per parameter that Adam keeps in mixed precision: parameter, momentum and variance in FP32.
 ADAM_BYTES = 12
 # In ps.
 UNITS = (("s", 10**12), ("ms", 10**9), ("us", 10**6), ("ns", 10**3), ("ps", 1))
 
 
+TIMES = ("forward", "backward", "optimizer")
+SIZES = (
+    "tensor_bytes", "context_bytes", "expert_bytes", "activation_bytes", "gradient_bytes", "expert_gradient_bytes",
+)  # fmt: skip
+# What a job has without a model, and what does not shrink with the scale.
+COUNTS = {"tensor_collectives": 1, "context_collectives": 1, "expert_collectives": 2}
+
+
 @dataclass(frozen=True, slots=True)
 class Amounts:
-    """The work of a rank of a job: times in ps, sizes in bytes; tensor_collectives per pass of a microbatch."""
+    """The work of a rank of a job: times in ps, sizes in bytes; collectives per pass of a microbatch."""
 
     forward: int
     backward: int
     optimizer: int
-    tensor_bytes: int
-    tensor_collectives: int
-    activation_bytes: int
-    gradient_bytes: int
+    tensor_bytes: int = 0
+    tensor_collectives: int = 1
+    context_bytes: int = 0
+    context_collectives: int = 1
+    expert_bytes: int = 0
+    expert_collectives: int = 2
+    activation_bytes: int = 0
+    gradient_bytes: int = 0
+    expert_gradient_bytes: int = 0
+    expert_compute: float = 0.0
 
     def scaled(self, factor: int) -> Amounts:
         """Return times and sizes divided by a factor, rounded, those that are not zero at least 1."""
-        whole = {name: getattr(self, name) for name in SCALED}
+        whole = {name: getattr(self, name) for name in (*TIMES, *SIZES)}
         small = {name: max(1, round(value / factor)) if value else 0 for name, value in whole.items()}
-        return Amounts(**small, tensor_collectives=self.tensor_collectives)
+        return replace(self, **small)
 
 
-SCALED = ("forward", "backward", "optimizer", "tensor_bytes", "activation_bytes", "gradient_bytes")
+def ranks_of(job: TrainingJob) -> int:
+    """Return the number of GPUs of a job."""
+    return job.data * job.context * job.tensor * job.pipeline
+
+
+def degrees(job: TrainingJob, times: str) -> str:
+    """Return the degrees of a job, with a sign of multiplication; context only where it is more than 1."""
+    names = ["data", *(["context"] if job.context > 1 else []), "tensor", "pipeline"]
+    return f" {times} ".join(f"{name} {getattr(job, name)}" for name in names)
 
 
 def amounts(job: TrainingJob) -> Amounts:
     """Return the amounts that a job gives, the others computed from its model and GPU; 0 without these."""
-    computed: dict[str, int] = {}
+    computed: dict[str, Any] = dict.fromkeys((*TIMES, *SIZES), 0)
     if job.model is not None:
         computed |= _of_model(job, job.model)
         if job.gpu is not None:
             computed |= _times(job, job.model, job.gpu)
-    given: Mapping[str, Any] = {name: getattr(job, name) for name in (*SCALED, "tensor_collectives")}
-    least = {"tensor_collectives": 1}
-    return Amounts(
-        **{name: computed.get(name, least.get(name, 0)) if value is None else value for name, value in given.items()}
-    )
+    given = {one.name: getattr(job, one.name) for one in fields(Amounts)}
+    return Amounts(**computed | {name: value for name, value in given.items() if value is not None})
 
 
-def _of_model(job: TrainingJob, model: LanguageModel) -> dict[str, int]:
+def _of_model(job: TrainingJob, model: LanguageModel) -> dict[str, Any]:
     tokens = model.sequence * model.microbatch
-    vector = tokens * model.hidden * model.bytes_per_parameter
-    return {
+    vector = tokens // job.context * model.hidden * model.bytes_per_parameter
+    sparse = expert_layers(model)
+    found: dict[str, Any] = {
         "tensor_bytes": vector if job.tensor > 1 else 0,
-        "tensor_collectives": COLLECTIVES * model.layers // job.pipeline,
+        "tensor_collectives": (COLLECTIVES * model.layers - sparse) // job.pipeline,
         "activation_bytes": vector // job.tensor if job.pipeline > 1 else 0,
-        "gradient_bytes": parameters_of_rank(job, model) * model.bytes_per_parameter if job.data > 1 else 0,
+        "gradient_bytes": dense_of_rank(job, model) * model.bytes_per_parameter if job.data * job.context > 1 else 0,
     }
+    if job.context > 1:
+        width = model.hidden if model.key_value is None else model.key_value
+        found["context_bytes"] = KEYS_AND_VALUES * tokens * width * model.bytes_per_parameter // job.tensor
+        found["context_collectives"] = model.layers // job.pipeline
+    if sparse:
+        found["expert_bytes"] = vector // job.tensor * model.top_k if job.expert > 1 else 0
+        found["expert_collectives"] = DISPATCH_AND_COMBINE * sparse // job.pipeline
+        found["expert_compute"] = active_experts(model) / active_parameters(model)
+        found["expert_gradient_bytes"] = (
+            experts_of_rank(job, model) * model.bytes_per_parameter if copies_of_experts(job) > 1 else 0
+        )
+    return found
 
 
 def _times(job: TrainingJob, model: LanguageModel, gpu: Gpu) -> dict[str, int]:
     tokens = model.sequence * model.microbatch
-    per_flop = tokens * model.parameters / (job.tensor * job.pipeline) / (gpu.flops * gpu.utilization) * PS_PER_S
+    ranks = job.context * job.tensor * job.pipeline
+    per_flop = tokens * active_parameters(model) / ranks / (gpu.flops * gpu.utilization) * PS_PER_S
     return {"forward": round(FORWARD_FLOP * per_flop), "backward": round(BACKWARD_FLOP * per_flop)}
 
 
-def parameters_of_rank(job: TrainingJob, model: LanguageModel) -> int:
-    """Return the parameters that a GPU holds, rounded up."""
-    return -(-model.parameters // (job.tensor * job.pipeline))
+def expert_layers(model: LanguageModel) -> int:
+    """Return the number of layers with experts."""
+    if model.experts is None:
+        return 0
+    return model.layers if model.expert_layers is None else model.expert_layers
+
+
+def active_experts(model: LanguageModel) -> int:
+    """Return the parameters of experts that a token uses."""
+    experts = model.experts or 1
+    return (model.expert_parameters or 0) * model.top_k // experts
+
+
+def active_parameters(model: LanguageModel) -> int:
+    """Return the parameters that a token uses."""
+    return model.parameters - (model.expert_parameters or 0) + active_experts(model)
+
+
+def dense_of_rank(job: TrainingJob, model: LanguageModel) -> int:
+    """Return the parameters that a GPU holds without experts, rounded up."""
+    return -(-(model.parameters - (model.expert_parameters or 0)) // (job.tensor * job.pipeline))
+
+
+def experts_of_rank(job: TrainingJob, model: LanguageModel) -> int:
+    """Return the parameters of experts that a GPU holds, rounded up."""
+    return -(-(model.expert_parameters or 0) // (job.expert * job.pipeline))
+
+
+def copies_of_experts(job: TrainingJob) -> int:
+    """Return how many GPUs hold the same experts."""
+    return max(1, job.data * job.context * job.tensor // job.expert)
 
 
 def memory_bytes(job: TrainingJob, model: LanguageModel) -> int:
-    """Return the memory of parameters, gradients and Adam on a GPU; sharded, Adam is spread over the replicas."""
-    adam = -(-ADAM_BYTES // job.data) if job.gradients == "sharded" else ADAM_BYTES
-    return parameters_of_rank(job, model) * (2 * model.bytes_per_parameter + adam)
+    """Return the memory of parameters, gradients and Adam on a GPU.
+
+    Sharded, Adam is spread over the GPUs that hold the same parameters.
+    """
+
+    def needed(parameters: int, copies: int) -> int:
+        adam = -(-ADAM_BYTES // copies) if job.gradients == "sharded" else ADAM_BYTES
+        return parameters * (2 * model.bytes_per_parameter + adam)
+
+    dense = needed(dense_of_rank(job, model), job.data * job.context)
+    return dense + needed(experts_of_rank(job, model), copies_of_experts(job))
+
+
+def loads_of(job: TrainingJob) -> ExpertLoads:
+    """Return the loads of the experts of a job. Raises UsageError if they do not fit its ranks."""
+    experts = None if job.model is None else job.model.experts
+    return expert_loads(job.expert, experts, job.expert_skew, job.expert_capacity)
 
 
 def alone_ps(job: TrainingJob, found: Amounts) -> int:
-    """Return the time of a step without any waiting for the fabric: all passes, the bubble and the optimizer."""
-    return (job.microbatches + job.pipeline - 1) * (found.forward + found.backward) + found.optimizer
+    """Return the time of a step without any waiting for NVLink or fabric: all passes, the bubble and the optimizer.
+
+    The most loaded experts set the time of a pass.
+    """
+    weights = loads_of(job).weights
+    slower = found.expert_compute * (max(weights) * len(weights) / sum(weights) - 1)
+    forwards = 2 if job.recompute else 1
+    passes = round((forwards * found.forward + found.backward) * (1 + slower))
+    return job.microbatches * passes + (job.pipeline - 1) * passes // job.virtual + found.optimizer
 
 
 def time_text(ps: int) -> str:

@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path as FilePath
 
 from ailb_gen.design.build import build
 from ailb_gen.design.model import Design
-from ailb_gen.errors import IntentError, Problem
+from ailb_gen.errors import IntentError, Problem, UsageError
 from ailb_gen.intent.load import load as load_intent
 from ailb_gen.sim.memory import shown_bytes
+from ailb_gen.sim.scenario.convert import values
 from ailb_gen.sim.scenario.load import balancer_name, balancer_problems, congestion_problems, failure_problems
 from ailb_gen.sim.scenario.models import UNWRITTEN_STEPS
-from ailb_gen.study.what_if.job import amounts, memory_bytes
-from ailb_gen.study.what_if.models import TrainingJob, WhatIf
+from ailb_gen.sim.traffic.parallelism import Training
+from ailb_gen.study.what_if.job import (
+    SIZES,
+    TIMES,
+    amounts,
+    degrees,
+    expert_layers,
+    loads_of,
+    memory_bytes,
+    ranks_of,
+)
+from ailb_gen.study.what_if.models import LanguageModel, TrainingJob, WhatIf
+from ailb_gen.study.what_if.times import read_times
 from ailb_gen.textio import read_text, text_problem
 from ailb_gen.validation import problem_at, validated
 from ailb_gen.yamlio import Path, Source, read_yaml
@@ -62,9 +74,10 @@ def parse(text: str, file: str, folder: FilePath) -> Question:
     problems += [*failure_problems(what_if.failures, source), *_twice(what_if, source)]
     if problems:
         raise IntentError(problems)
+    what_if = _timed(what_if, folder)
     design, _ = build(load_intent(folder / what_if.fabric))
     question = Question(what_if, source, folder, design)
-    problems = [*_degrees(question), *_scaled(question)]
+    problems = [*_job(what_if.job, source), *_degrees(question), *_scaled(question)]
     if problems:
         raise IntentError(problems)
     return question
@@ -80,20 +93,33 @@ def _paths(what_if: WhatIf, source: Source, folder: FilePath) -> Iterator[Proble
         yield problem_at(source, "unreadable", ("artifacts",), reason, hint)
 
 
+def _timed(what_if: WhatIf, folder: FilePath) -> WhatIf:
+    """Return it with the times of its table, where it gives none itself. Raises IntentError."""
+    job = what_if.job
+    if job.times is None:
+        return what_if
+    found = read_times(read_text(folder / job.times, job.times), job.times).of_stage(job.pipeline)
+    given = {"forward": job.forward, "backward": job.backward}
+    times = {name: ps if given[name] is None else given[name] for name, ps in zip(given, found, strict=True)}
+    return what_if.model_copy(update={"job": job.model_copy(update=times)})
+
+
 def _missing(job: TrainingJob, source: Source) -> Iterator[Problem]:
     """Yield the values that neither the file nor its model and GPU give."""
-    timed = job.model is not None and job.gpu is not None
+    timed = job.times is not None or (job.model is not None and job.gpu is not None)
     sized = job.model is not None
     needed = {
         "forward": not timed,
         "backward": not timed,
         "tensor_bytes": not sized and job.tensor > 1,
         "activation_bytes": not sized and job.pipeline > 1,
-        "gradient_bytes": not sized and job.data > 1,
+        "gradient_bytes": not sized and job.data * job.context > 1,
+        "context_bytes": not sized and job.context > 1,
+        "expert_bytes": not sized and job.expert > 1,
     }
     for name, missing in needed.items():
         if missing and getattr(job, name) is None:
-            keys = "'model' and 'gpu'" if name in ("forward", "backward") else "'model'"
+            keys = "'times', or 'model' and 'gpu'" if name in ("forward", "backward") else "'model'"
             yield problem_at(source, "missing-key", ("job", name), f"give it, or {keys} from which it is computed")
     if job.gpu is not None and job.model is None:
         yield problem_at(source, "missing-key", ("job", "model"), "'gpu' has no effect without 'model'")
@@ -104,9 +130,12 @@ def _model(job: TrainingJob, source: Source) -> Iterator[Problem]:
     model = job.model
     if model is None:
         return
-    if model.layers % job.pipeline:
-        reason = f"{job.pipeline} stages do not divide the {model.layers} layers evenly"
-        yield problem_at(source, "conflict", ("job", "pipeline"), reason)
+    parts = job.pipeline * job.virtual
+    for layers, what in ((model.layers, "layers"), (expert_layers(model), "layers with experts")):
+        if layers % parts:
+            reason = f"{parts} {'stages' if job.virtual == 1 else 'virtual stages'} do not divide the {layers} {what}"
+            yield problem_at(source, "conflict", ("job", "pipeline"), f"{reason} evenly")
+    yield from _experts(job, model, source)
     if model.hidden % job.tensor:
         reason = f"{job.tensor} GPUs do not divide the hidden size {model.hidden:,} evenly"
         yield problem_at(source, "conflict", ("job", "tensor"), reason)
@@ -122,6 +151,32 @@ def _model(job: TrainingJob, source: Source) -> Iterator[Problem]:
         yield problem_at(source, "conflict", ("job", "gpu", "memory"), reason, hint)
 
 
+def _experts(job: TrainingJob, model: LanguageModel, source: Source) -> Iterator[Problem]:
+    """Yield the problems of a model's experts."""
+    if (model.experts is None) != (model.expert_parameters is None):
+        reason = "give 'experts' and 'expert_parameters' together"
+        yield problem_at(source, "conflict", ("job", "model", "experts"), reason)
+    elif model.experts is None and job.expert > 1:
+        yield problem_at(source, "conflict", ("job", "expert"), "the model has no 'experts'")
+    elif model.expert_parameters is not None and model.expert_parameters >= model.parameters:
+        reason = "the experts have all parameters or more; 'parameters' counts them, too"
+        yield problem_at(source, "conflict", ("job", "model", "expert_parameters"), reason)
+    elif model.experts is not None and model.top_k > model.experts:
+        reason = f"a token uses {model.top_k} experts, and there are {model.experts}"
+        yield problem_at(source, "conflict", ("job", "model", "top_k"), reason)
+
+
+def _job(job: TrainingJob, source: Source) -> Iterator[Problem]:
+    """Yield the reason why the degrees of a job do not fit each other."""
+    found = amounts(job)
+    computed = {one.name: getattr(found, one.name) for one in fields(found) if one.name not in TIMES}
+    try:
+        loads_of(job)
+        Training(**values(job, Training) | computed | {f"{name}_ps": getattr(found, name) for name in TIMES})
+    except UsageError as error:
+        yield problem_at(source, "conflict", ("job",), str(error))
+
+
 def _twice(what_if: WhatIf, source: Source) -> Iterator[Problem]:
     names = [balancer_name(one, what_if.balancers) for one in what_if.balancers]
     entries = (("balancers", "load balancer", names), ("failures", "failure", list(map(str, what_if.failures))))
@@ -134,10 +189,10 @@ def _twice(what_if: WhatIf, source: Source) -> Iterator[Problem]:
 def _degrees(question: Question) -> Iterator[Problem]:
     """Yield the reasons why the ranks do not fit the servers."""
     job, source = question.what_if.job, question.source
-    ranks, nics, size = job.data * job.tensor * job.pipeline, question.nics, question.server_size
+    ranks, nics, size = ranks_of(job), question.nics, question.server_size
     if ranks > nics:
         reason = (
-            f"data {job.data} x tensor {job.tensor} x pipeline {job.pipeline} = {ranks:,} GPUs, and the fabric "
+            f"{degrees(job, 'x')} = {ranks:,} GPUs, and the fabric "
             f"{question.design.name!r} has {nics:,} NICs in {len(question.design.servers):,} servers"
         )
         yield problem_at(source, "conflict", ("job",), reason)
@@ -146,7 +201,12 @@ def _degrees(question: Question) -> Iterator[Problem]:
         yield problem_at(source, "conflict", ("job",), "one GPU sends nothing; give 'data', 'tensor' or 'pipeline'")
     if not question.uniform:
         return
-    stage = job.data * job.tensor
+    domain = None if job.gpu is None else job.gpu.domain
+    if domain is not None and (domain % size or nics % domain):
+        reason = f"NVLink domains of {domain} GPUs must be whole servers of {size} GPUs, and divide {nics:,} GPUs"
+        yield problem_at(source, "conflict", ("job", "gpu", "domain"), reason)
+        return
+    stage = job.data * job.context * job.tensor
     for key, count, what in (("tensor", job.tensor, "a tensor-parallel group"), ("data", stage, "a pipeline stage")):
         if count % size and size % count:
             reason = f"{what} of {count} GPUs neither fills servers of {size} nor divides one"
@@ -159,7 +219,7 @@ def _scaled(question: Question) -> Iterator[Problem]:
     what_if = question.what_if
     whole, payload = amounts(what_if.job), what_if.packets.payload
     small = whole.scaled(what_if.scale)
-    for name in ("tensor_bytes", "activation_bytes", "gradient_bytes"):
+    for name in SIZES:
         if getattr(whole, name) >= payload > getattr(small, name):
             path: Path = ("scale",)
             reason = f"it leaves {getattr(small, name)} bytes of {name}, less than a packet of {payload}"

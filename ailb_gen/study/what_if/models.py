@@ -21,6 +21,8 @@ from ailb_gen.sim.scenario.models import (
 )
 from ailb_gen.sim.scenario.scalars import (
     Bytes,
+    Flops,
+    Rate,
     Share,
     SomeBytes,
     SomeTime,
@@ -30,19 +32,16 @@ from ailb_gen.sim.scenario.scalars import (
     with_unit,
     written,
 )
-from ailb_gen.sim.scenario.traffic import Count, FileName
+from ailb_gen.sim.scenario.traffic import Count, FileName, Parallelism
 from ailb_gen.sim.settings import Level
 from ailb_gen.validation import Bool, Int, Model
 
 PARAMETERS = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9, "t": 10**12}
-FLOPS = {"g": 10**9, "t": 10**12, "p": 10**15}
 read_parameters = with_unit("number of parameters", PARAMETERS, "M, B or T", "70B")
-read_flops = with_unit("computing rate", FLOPS, "G, T or P (FLOP/s)", "989T")
 
 Parameters = Annotated[
     int, PlainValidator(read_parameters), positive("number of parameters"), quantity_schema(PARAMETERS, "70B", 1)
 ]
-Flops = Annotated[int, PlainValidator(read_flops), positive("computing rate"), quantity_schema(FLOPS, "989T", 1)]
 Width = Annotated[Int, Field(ge=1, le=10_000_000)]
 
 
@@ -54,6 +53,11 @@ class LanguageModel(Model):
     hidden: Width = Field(description="hidden size")
     sequence: Width = Field(description="tokens of a sequence")
     microbatch: Count = Field(1, description="sequences of a microbatch")
+    key_value: Width | None = Field(None, description="width of keys, and of values; default: the hidden size")
+    experts: Count | None = Field(None, description="experts of a layer; default: none")
+    top_k: Count = Field(1, description="experts of a token")
+    expert_parameters: Parameters | None = Field(None, description="parameters of all experts")
+    expert_layers: Count | None = Field(None, description="layers with experts; default: all")
     bytes_per_parameter: Annotated[Int, Field(ge=1, le=8)] = Field(2, description="of gradients and activations, too")
 
 
@@ -63,37 +67,42 @@ class Gpu(Model):
     flops: Flops = Field(description="peak FLOP/s in the precision of the job")
     utilization: Annotated[Share, Field(gt=0)] = Field(description="share of it without waiting for the fabric")
     memory: SomeBytes | None = Field(None, description="default: not checked")
-
-
-class TrainingJob(Model):
-    """A training job of data * tensor * pipeline GPUs; what is not given is computed from `model` and `gpu`."""
-
-    data: Count = Field(1, description="replicas of the model")
-    tensor: Count = Field(1, description="GPUs of a tensor-parallel group")
-    pipeline: Count = Field(1, description="stages of the pipeline")
-    microbatches: Count = Field(1, description="per replica and step")
-    steps: Count = Field(1, description="training steps")
-    schedule: Literal["1f1b", "gpipe"] = Field("1f1b", description="of the pipeline")
-    gradients: Literal["all-reduce", "sharded"] = Field(
-        "all-reduce", description="sharded: reduce-scatter and all-gather (ZeRO)"
+    nvlink: Rate | None = Field(
+        None, description="of a GPU in each direction; default: NVLink takes no time, as part of the utilization"
     )
-    gradient_buckets: Count = Field(1, description="parts in which gradients are reduced, one after the other")
+    nvls: Bool = Field(False, description="NVLink switches reduce all-reduces (NVLS)")
+    domain: Count | None = Field(None, description="GPUs of an NVLink domain, consecutive ones; default: a server's")
+
+
+class TrainingJob(Parallelism):
+    """A training job of data * context * tensor * pipeline GPUs.
+
+    What is not given is computed from `model` and `gpu`.
+    """
+
     model: LanguageModel | None = Field(None, description="the model; with it, sizes are computed")
     gpu: Gpu | None = Field(None, description="the GPU; with it, times are computed")
+    times: FileName | None = Field(
+        None, description="CSV of measured times: operation, count, forward_us, backward_us; instead of those of 'gpu'"
+    )
     forward: Time | None = Field(None, description="time of the forward pass of a microbatch in a stage")
     backward: Time | None = Field(None, description="time of its backward pass")
     optimizer: Time = written("0", "time of the optimizer at the end of a step")
     tensor_bytes: Bytes | None = Field(None, description="of an all-reduce in the tensor-parallel group")
     tensor_collectives: Count | None = Field(None, description="of them per pass")
+    context_bytes: Bytes | None = Field(None, description="keys and values of all ranks of context")
+    context_collectives: Count | None = Field(None, description="gathered per pass")
+    expert_bytes: Bytes | None = Field(None, description="that a rank sends to all experts, and gets back")
+    expert_collectives: Count | None = Field(None, description="all-to-alls per pass: to the experts, and back")
+    expert_compute: Share | None = Field(None, description="share of a pass that experts compute")
+    expert_gradient_bytes: Bytes | None = Field(None, description="of the experts of a rank")
     activation_bytes: Bytes | None = Field(None, description="to the next stage, per microbatch and rank")
     gradient_bytes: Bytes | None = Field(None, description="of a rank, reduced over the replicas")
     placement: Literal["packed", "strided", "random"] = Field("packed", description="the order of the servers")
-    stride: Count = Field(1, description="of a strided placement, in servers")
     queue_pairs: Annotated[Int, Field(ge=1, le=128)] | None = Field(None, description="default: addresses of a NIC")
     split: Literal["split", "round-robin"] = Field(
         "split", description="messages split over all queue pairs, or round robin (NCCL_IB_SPLIT_DATA_ON_QPS)"
     )
-    stream: Bool = Field(False, description="a ring sends the bytes of all its steps at once: far fewer messages")
 
 
 class WhatIf(Model):

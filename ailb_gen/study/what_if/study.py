@@ -13,8 +13,9 @@ from ailb_gen.errors import UsageError
 from ailb_gen.sim.fabric import PS_PER_US
 from ailb_gen.sim.scenario.load import balancer_name
 from ailb_gen.sim.scenario.models import FailurePart
+from ailb_gen.sim.scenario.traffic import Parallelism
 from ailb_gen.study.model import Case, Study, StudyOptions
-from ailb_gen.study.what_if.job import Amounts, alone_ps, amounts, time_text
+from ailb_gen.study.what_if.job import COUNTS, SIZES, TIMES, Amounts, alone_ps, amounts, time_text
 from ailb_gen.study.what_if.load import Question, load
 from ailb_gen.study.what_if.models import WhatIf
 from ailb_gen.study.what_if.summary import JOB, NO_FAILURE, WhatIfCosts
@@ -137,18 +138,25 @@ def _timeouts(what_if: WhatIf) -> dict[str, str]:
 
 def _training(question: Question, small: Amounts) -> dict[str, Any]:
     job = question.what_if.job
-    same = (
-        "data", "tensor", "pipeline", "steps", "microbatches", "schedule", "gradients", "gradient_buckets", "placement",
-        "stride", "split", "stream",
-    )  # fmt: skip
-    pairs = {} if job.queue_pairs is None else {"queue_pairs": job.queue_pairs}
+    model, gpu, nics = job.model, job.gpu, question.server_size
+    nvlink = {} if gpu is None or gpu.nvlink is None else {"nvlink": _bps(gpu.nvlink), "nvls": gpu.nvls}
+    domain = None if gpu is None else gpu.domain
+    optional = {
+        "queue_pairs": job.queue_pairs,
+        "per_server": domain,
+        "experts": None if model is None else model.experts,
+        "expert_capacity": job.expert_capacity,
+    }
     return {
-        **{name: getattr(job, name) for name in same},
-        **{name: _ps(getattr(small, name)) for name in ("forward", "backward", "optimizer")},
-        **{name: getattr(small, name) for name in ("tensor_bytes", "activation_bytes", "gradient_bytes")},
-        "tensor_collectives": small.tensor_collectives,
-        "block": question.server_size if question.uniform else 1,
-        **pairs,
+        **{name: getattr(job, name) for name in Parallelism.model_fields if name not in optional},
+        "placement": job.placement,
+        "split": job.split,
+        **{name: _ps(getattr(small, name)) for name in TIMES},
+        **{name: getattr(small, name) for name in (*SIZES, *COUNTS)},
+        "expert_compute": small.expert_compute,
+        "block": (domain or nics) if question.uniform else 1,
+        **nvlink,
+        **{name: value for name, value in optional.items() if value is not None},
     }
 
 
@@ -169,3 +177,8 @@ def _scaled(failure: FailurePart, scale: int) -> Mapping[str, Any]:
 
 def _ps(value: int) -> str:
     return f"{value}ps"
+
+
+def _bps(value: int) -> str:
+    # The smallest unit of rates.
+    return f"{value // 1000}.{value % 1000:03}k"

@@ -207,3 +207,75 @@ def test_a_job_within_one_server_needs_more(tmp_path: Path) -> None:
     (tmp_path / "hosts").write_text("h100-03\n")
     with pytest.raises(UsageError, match="all 8 ranks of this all-reduce are GPUs of one server"):
         workload(f"collective: {{{RING}}}", "hosts", tmp_path)
+
+
+SQUEUE = """\
+             JOBID PARTITION     NAME     USER ST       TIME  NODES NODELIST(REASON)
+                17       gpu    train    alice  R    1:02:03      2 h100-[01,03]
+                18       gpu    train      bob PD       0:00      4 (Resources or limit)
+                19       gpu     eval      bob  R       5:00      2 h100-[02,04]
+"""
+SCONTROL = """\
+JobId=17 JobName=train
+   UserId=alice(1000) GroupId=users(100) MCS_label=N/A
+   JobState=RUNNING Reason=None Dependency=(null)
+   ReqNodeList=(null) ExcNodeList=(null)
+   NodeList=h100-[01,03]
+   NumNodes=2 NumCPUs=64
+
+JobId=18 JobName=train
+   JobState=PENDING
+   NodeList=(null)
+
+JobId=19 JobName=eval
+   JobState=RUNNING
+   NodeList=h100-[02,04]
+"""
+
+
+@pytest.mark.parametrize("text", [SQUEUE, SCONTROL])
+def test_several_jobs_of_one_list(text: str, jvd: FabricArrays, tmp_path: Path) -> None:
+    (tmp_path / "jobs").write_text(text)
+    (tmp_path / "hosts").write_text("h100-02\nh100-01\n")
+    entries = ", ".join(
+        f"{{collective: {{{RING}, {more}}}}}" for more in ("job: train", "job: '19'", "hostfile: hosts")
+    )
+    ((point,), _) = points_of(parse(f"{JVD}\ntraffic: [{entries}]\nplacement: jobs\n", "s.yaml"), tmp_path)
+    work = point.recipe.build(point.fabric, 1).workload
+    found = []
+    for job in range(3):
+        own = work.flows()[work.job[work.flows()] == job]
+        found.append({jvd.names[host].partition(":")[0] for host in work.source[own]})
+    assert found == [{"h100-01", "h100-03"}, {"h100-02", "h100-04"}, {"h100-01", "h100-02"}]
+
+
+@pytest.mark.parametrize(
+    ("text", "more", "reason"),
+    [
+        (SQUEUE, "", r"which of the jobs\? jobs has 17 \(train\), 19 \(eval\)"),
+        (SQUEUE, ", job: 'nil'", "0 jobs are called 'nil'"),
+        (SQUEUE.replace("eval", "train"), ", job: train", "2 jobs are called 'train'"),
+        ("h100-01\nh100-02\n", ", job: train", "jobs is no list of jobs"),
+    ],
+)
+def test_jobs_that_are_not_one(text: str, more: str, reason: str, tmp_path: Path) -> None:
+    (tmp_path / "jobs").write_text(text)
+    with pytest.raises(UsageError, match=reason):
+        workload(f"collective: {{{RING}{more}}}", "jobs", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (SQUEUE.replace("h100-[01,03]", "h100-[01,99]"), "jobs:2:1: error[wrong-value]: the fabric has no server"),
+        (SQUEUE.replace("  R    1:02:03      2 h100-[01,03]", ""), "jobs:2:1: error[wrong-count]: the row has 4 of 8"),
+        (SCONTROL.replace("h100-[02,04]", "h100-[4-2]"), "jobs:14:1: error[bad-range]: [4-2] is not a list"),
+        (SCONTROL.replace("   NodeList=(null)\n", ""), "jobs:8:1: error[missing-key]: job 18: the job has no NodeList"),
+        ("JobId=1 JobName=a\nNodeList=\n", "no job of the list has nodes"),
+    ],
+)
+def test_errors_of_lists_of_jobs(text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "jobs").write_text(text)
+    with pytest.raises(IntentError) as caught:
+        workload(f"collective: {{{RING}, job: train}}", "jobs", tmp_path)
+    assert message in str(caught.value)

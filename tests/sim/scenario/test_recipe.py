@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from ailb_gen.sim.scenario.fabrics import points_of
 from ailb_gen.sim.scenario.load import load, parse
 from ailb_gen.sim.traffic.builder import TaskBuilder
 from tests.conftest import EXAMPLES
+from tests.sim.traffic.test_chakra import TRACES
 
 FABRIC = "fabric: {clos: {leaves: 4, spines: 2, hosts_per_leaf: 4, colors: 4}}"
 # Entries of the traffic, and which share of the tasks is known in advance.
@@ -34,6 +36,15 @@ ENTRIES = [
     ("training: {data: 4, tensor: 2, pipeline: 2, per_server: 8, tensor_bytes: 1MiB, activation_bytes: 1MiB,"
      " gradient_bytes: 1MiB, stream: on}", 0.6),
     ("training: {data: 4, tensor: 2, pipeline: 2, placement: random, per_server: 2, gradient_bytes: 1MiB}", 0.9),
+    ("training: {data: 2, context: 2, tensor: 2, pipeline: 2, virtual: 2, microbatches: 4, per_server: 4, nvlink: 1t,"
+     " tensor_bytes: 1MiB, tensor_collectives: 4, sequence_parallel: on, context_bytes: 1MiB, context_collectives: 2,"
+     " recompute: on, tensor_overlap: 50%, gradient_bytes: 1MiB, gradient_buckets: 4, gradient_overlap: on,"
+     " forward: 1ms, activation_bytes: 1kB}", 0.5),
+    ("training: {data: 8, expert: 8, microbatches: 2, steps: 2, expert_bytes: 1MiB, expert_collectives: 4, experts: 16,"
+     " expert_skew: 1, expert_capacity: 2, expert_gradient_bytes: 1MiB, gradients: sharded, forward: 1ms}", 0.7),
+    ("trace: {file: all_reduce}", 0.9),
+    ("trace: {file: mixed, nvlink: 1t, per_server: 2}", 0.5),
+    ("trace: {file: layers.txt, per_server: 2, nvlink: 1t}", 0.5),
     ("mice: {bytes: 2KiB, interval: 1us, count: 50}", 1),
     ("arrivals: {load: 50%, duration: 1ms, file: sizes.json, sizes: one}", 0.5),
     ("background: {links: [\"leaf1:spine1\"], load: 10%, duration: 1ms}", 0),
@@ -44,6 +55,9 @@ ENTRIES = [
 @pytest.mark.parametrize("level", ["packet", "flow"])
 def test_it_is_a_lower_bound(entry: str, share: float, level: str, tmp_path: Path) -> None:
     (tmp_path / "sizes.json").write_text('{"one": [[0, 0], [20000, 100]]}')
+    for path in TRACES.glob("*.et"):
+        shutil.copy(path, tmp_path)
+    (tmp_path / "layers.txt").write_text("MICRO\n1\na -1 5 NONE 0 5 NONE 0 5 ALLREDUCE 65536 0\n")
     text = f"{FABRIC}\nlevel: {level}\ntransport: {{name: go-back-n, window: 16KiB}}\ntraffic: [{{{entry}}}]\n"
     ((point,), _) = points_of(parse(text, "scenario.yaml"), tmp_path)
     (least,) = found = point.recipe.least(point.fabric, point.seed)

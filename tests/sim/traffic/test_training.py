@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,9 @@ from hypothesis import strategies as st
 from ailb_gen.errors import UsageError
 from ailb_gen.sim.traffic.algorithms import CollectiveOptions, Ranks
 from ailb_gen.sim.traffic.builder import QueuePairs, TaskBuilder
-from ailb_gen.sim.traffic.training import Training, operations, place, repeat, together, train
+from ailb_gen.sim.traffic.groups import together
+from ailb_gen.sim.traffic.parallelism import Training
+from ailb_gen.sim.traffic.training import place, repeat, train
 from ailb_gen.sim.workload import COMPUTATION, Workload
 from tests.conftest import examples
 from tests.sim.traffic.executor import finish_times, sent
@@ -47,17 +50,134 @@ def test_a_pipeline_takes_its_bubble(schedule: Any, stages: int, microbatches: i
     assert step_times(build(training)) == [step, 2 * step]
 
 
-@settings(max_examples=examples(60))
-@given(st.integers(1, 6), st.integers(1, 8))
-def test_every_pass_is_done_once_and_forward_first(stages: int, microbatches: int) -> None:
-    for schedule in ("1f1b", "gpipe"):
-        for stage in range(stages):
-            done = operations(stage, stages, microbatches, schedule)
-            assert sorted(done) == sorted((way, m) for way in ("forward", "backward") for m in range(microbatches))
-            assert all(done.index(("forward", m)) < done.index(("backward", m)) for m in range(microbatches))
-            open_passes = np.cumsum([1 if way == "forward" else -1 for way, _ in done])
-            limit = microbatches if schedule == "gpipe" else min(stages - stage, microbatches)
-            assert open_passes.max() == limit, "as many activations as 1F1B is made to hold"
+@pytest.mark.parametrize(("stages", "microbatches", "virtual"), [(2, 2, 2), (4, 8, 2), (4, 4, 3)])
+def test_virtual_stages_divide_the_bubble(stages: int, microbatches: int, virtual: int) -> None:
+    """The bubble of the interleaved schedule is (p - 1)(f + b) / v (Narayanan et al. 2021)."""
+    training = Training(
+        pipeline=stages, microbatches=microbatches, virtual=virtual, forward_ps=60, backward_ps=120, steps=2
+    )
+    step = microbatches * 180 + (stages - 1) * 180 // virtual
+    assert step_times(build(training)) == [step, 2 * step]
+
+
+def test_recompute_repeats_the_forward_pass_and_its_collectives() -> None:
+    plain = Training(tensor=2, microbatches=3, forward_ps=10, backward_ps=20, tensor_bytes=8)
+    again = replace(plain, recompute=True)
+    # A ring of 2 takes as long as the vector has bytes.
+    assert step_times(build(plain)) == [3 * (10 + 20 + 2 * 8)]
+    assert step_times(build(again)) == [3 * (10 + 10 + 20 + 3 * 8)]
+
+
+@pytest.mark.parametrize(("overlap", "step"), [(0.0, 2 * 2 * (50 + 80)), (0.25, 2 * 2 * (50 + 60)), (1.0, 2 * 2 * 80)])
+def test_overlap_hides_a_share_of_the_bytes(overlap: float, step: int) -> None:
+    training = Training(
+        tensor=2, forward_ps=100, backward_ps=100, tensor_bytes=80, tensor_collectives=2, tensor_overlap=overlap
+    )
+    assert step_times(build(training)) == [step]
+    assert set(sent(build(training)).values()) == {4 * 80}
+
+
+def test_sequence_parallelism_sends_as_many_bytes() -> None:
+    plain = Training(tensor=4, forward_ps=10, backward_ps=20, tensor_bytes=40)
+    halves = replace(plain, sequence_parallel=True)
+    assert sent(build(halves)) == sent(build(plain))
+    assert set(build(halves).labels) >= {"reduce-scatter", "all-gather"}
+
+
+@pytest.mark.parametrize("gradients", ["all-reduce", "sharded"])
+def test_overlapped_buckets_leave_the_last_one(gradients: Any) -> None:
+    """Buckets of 20 are shorter than the quarter of a backward pass that fills them."""
+    training = Training(
+        data=2, microbatches=2, forward_ps=50, backward_ps=100, optimizer_ps=7, gradient_bytes=80,
+        gradient_buckets=4, gradient_overlap=True, gradients=gradients,
+    )  # fmt: skip
+    after = {"all-reduce": 20, "sharded": 10 + 40}[gradients]
+    assert step_times(build(training)) == [2 * 150 + after + 7]
+    assert step_times(build(replace(training, gradient_overlap=False))) == [2 * 150 + 80 + 7]
+
+
+def test_slow_buckets_wait_for_one_another() -> None:
+    training = Training(
+        data=2, forward_ps=50, backward_ps=100, gradient_bytes=800, gradient_buckets=4, gradient_overlap=True
+    )
+    assert step_times(build(training)) == [50 + 25 + 800]
+
+
+def test_context_parallelism_sends_keys_values_and_their_gradients_and_shares_replicas() -> None:
+    training = Training(data=2, context=2, tensor=2, forward_ps=4, context_bytes=60, gradient_bytes=80)
+    workload = build(training)
+    # Forward all-gather, backward all-gather and reduce-scatter between neighbors c; gradients over all 4 rows.
+    assert pairs(workload, "reduce-scatter") == {(a, a ^ 2): 30 for a in range(8)}
+    assert pairs(workload, "all-gather") == {(a, a ^ 2): 60 for a in range(8)}
+    assert set(pairs(workload, "all-reduce").values()) == {2 * 3 * 80 // 4}
+
+
+@pytest.mark.parametrize(("tensor", "expert"), [(1, 4), (2, 4), (4, 2)])
+def test_experts_are_consecutive_ranks_and_reduce_over_those_that_hold_the_same(tensor: int, expert: int) -> None:
+    training = Training(
+        data=8 // tensor, tensor=tensor, expert=expert, forward_ps=4, expert_bytes=40, expert_gradient_bytes=80
+    )
+    workload = build(training)
+    groups = [range(first, first + expert) for first in range(0, 8, expert)]
+    # To experts and back, forward and backward.
+    assert pairs(workload, "all-to-all") == {
+        (a, b): 4 * 40 // expert for group in groups for a in group for b in group if a != b
+    }
+    copies = 8 // expert
+    ring = {(a, (a + expert) % 8): 2 * (copies - 1) * 80 // copies for a in range(8)}
+    assert pairs(workload, "all-reduce") == ring
+
+
+def test_skewed_experts_get_more_and_send_it_back_and_compute_longer() -> None:
+    training = Training(
+        data=4, expert=4, forward_ps=100, expert_bytes=80, expert_weights=(5, 1, 1, 1), expert_compute=0.5
+    )
+    workload = build(training)
+    assert pairs(workload, "all-to-all") == {
+        (a, b): 2 * (80 * (5 if b == 0 else 1) + 80 * (5 if a == 0 else 1)) // 8
+        for a in range(4)
+        for b in range(4)
+        if a != b
+    }
+    # The first rank has 2.5 times the mean; two exchanges in turn, the longest message 50.
+    assert step_times(workload) == [100 * 7 // 4 + 4 * 50]
+
+
+def test_nvlink_takes_time_inside_servers() -> None:
+    """Tensor groups of a server at 1 byte per ps: 2 (n - 1) / n of the vector, or once with the switch's sums."""
+    training = Training(tensor=4, forward_ps=10, backward_ps=20, tensor_bytes=80)
+    for nvls, each in ((False, 120), (True, 100)):
+        options = CollectiveOptions(nvlink_bps=8 * 10**12, nvls=nvls)
+        workload = build(replace(training, options=options), servers=np.zeros(4, dtype=np.int64))
+        assert step_times(workload) == [30 + 2 * each]
+        assert not sent(workload)
+
+
+def test_stages_of_one_server_hand_over_by_nvlink() -> None:
+    training = Training(pipeline=2, forward_ps=10, backward_ps=20, activation_bytes=30)
+    options = CollectiveOptions(nvlink_bps=8 * 10**12)
+    servers = np.zeros(2, dtype=np.int64)
+    assert step_times(build(training, servers=servers)) == [60]
+    assert step_times(build(replace(training, options=options), servers=servers)) == [60 + 2 * 30]
+
+
+@pytest.mark.parametrize(
+    ("keys", "reason"),
+    [
+        ({"data": 3, "expert": 2}, "expert 2 does not divide the 3 ranks of a stage"),
+        ({"data": 3, "tensor": 2, "expert": 3}, "one must divide the other"),
+        ({"virtual": 2}, "virtual stages need 2 or more stages"),
+        ({"pipeline": 2, "virtual": 2, "microbatches": 3}, "a multiple of 2 microbatches, not 3"),
+        ({"data": 2, "expert": 2, "expert_bytes": 4, "expert_collectives": 3}, "no multiple of 2"),
+        (
+            {"tensor_bytes": 1, "tensor_collectives": 999_999, "context_bytes": 1, "context_collectives": 1_000_000},
+            "use numbers with a larger common divisor",
+        ),
+    ],
+)
+def test_degrees_that_do_not_fit_are_refused(keys: dict[str, int], reason: str) -> None:
+    with pytest.raises(UsageError, match=reason):
+        Training(**keys)  # type: ignore[arg-type]
 
 
 @settings(max_examples=examples(40))

@@ -62,6 +62,6 @@ def test_a_step_alone_has_the_bubble() -> None:
 
 
 def test_scaling_divides_what_takes_time() -> None:
-    whole = Amounts(1000, 2000, 3, 400, 7, 0, 5000)
+    whole = Amounts(1000, 2000, 3, 400, 7, gradient_bytes=5000)
     assert whole.scaled(1) == whole
-    assert whole.scaled(100) == Amounts(10, 20, 1, 4, 7, 0, 50)
+    assert whole.scaled(100) == Amounts(10, 20, 1, 4, 7, gradient_bytes=50)

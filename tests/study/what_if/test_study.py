@@ -50,7 +50,7 @@ def test_all_scenarios_of_the_examples_are_valid(path: Path) -> None:
     for case in full.cases:
         (variant,) = variants(Source(case.name, dict(case.scenario)))
         assert variant.scenario.traffic[0].kind == "training"
-    assert len(quick.cases) == 4
+    assert len(quick.cases) == min(4, len(full.cases))
     assert {case.name for case in quick.cases} <= {case.name for case in full.cases}
 
 
@@ -133,7 +133,7 @@ def test_the_page_says_what_the_job_is() -> None:
     text = what_if(StudyOptions(file=EXAMPLES / "study" / "jvd.yaml")).text
     for words in (
         "32 of the 32 GPUs of the fabric `jvd`: data 4 ",
-        "| gradients of a rank, over the replicas | P ",
+        "| gradients of a rank, over the replicas | (P ",
         "send nothing over the fabric",
         "divided by 100",
         "1.63 GiB |",
