@@ -258,17 +258,17 @@ def grown(state: FluidState, slots: int, width: int) -> FluidState:
 def limited(
     state: FluidState, fabric: FabricArrays, workload: Workload, settings: SimulationSettings, seed: int
 ) -> FluidState:
-    """Return the state before the first event in which DCQCN limits rates."""
+    """Return the state before the first event in which DCQCN limits rates; the same where no switch marks."""
     run, given, switches = state.run[0], settings.congestion, settings.switches
+    if switches.ecn_min_bytes is None or switches.ecn_max_bytes is None:
+        return state
     run["dcqcn"], run["gain"], run["seed"] = 1, given.gain, seed & MASK
     for name in ("alpha_interval", "cut_interval", "increase_interval"):
         run[name] = getattr(given, f"{name}_ps")
     for name in ("additive", "hyper", "minimum"):
         run[name] = getattr(given, f"{name}_bps")
     run["fast_recovery"] = given.fast_recovery_stages
-    state.links["ecn_min"], state.links["ecn_max"] = (
-        np.multiply(levels, 8.0) for levels in (switches.ecn_min_bytes, switches.ecn_max_bytes)
-    )
+    state.links["ecn_min"], state.links["ecn_max"] = 8.0 * switches.ecn_min_bytes, 8.0 * switches.ecn_max_bytes
     state.links["ecn_probability"] = switches.ecn_probability
     state.tasks["pair"], shared = shared_queue_pairs(workload)
     packet = (int(run["payload"]) + int(run["header"])) * 8 * (PS_PER_S / fabric.rate_bps.min())
