@@ -26,7 +26,8 @@ class ExitCode(IntEnum):
 EXIT_CODES = {
     ExitCode.OK: "done, nothing to report",
     ExitCode.FINDINGS: "`generate --check` found files that differ; `validate` or `lab check` found something that "
-    "fails the gate; `drift`, `verify` or `accept` found a difference",
+    "fails the gate, and `simulate` and `study what-if` refuse such files; `drift`, `verify` or `accept` found a "
+    "difference",
     ExitCode.BAD_INPUT: "the fabric file, a waiver file, a template or an argument cannot be used; nothing was written",
     ExitCode.ENVIRONMENT: "the output or a report cannot be written, or belongs to something else; the old tree is "
     "unchanged, unless the message says otherwise. Also: standard output cannot be written (for verbs that push, read "
@@ -168,6 +169,12 @@ class MissingExtraError(UsageError):
     """The packages of an extra are not installed; the message has the command that installs them."""
 
     exit_code = ExitCode.ENVIRONMENT
+
+
+class BrokenFabricError(UsageError):
+    """Validation finds errors in a fabric's files that decide how packets fare; the message has the causes."""
+
+    exit_code = ExitCode.FINDINGS
 
 
 class ExpansionError(UsageError):

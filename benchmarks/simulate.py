@@ -42,6 +42,7 @@ from ailb_gen.sim.workload import Workload
 SHARED = Path(os.environ.get("AILB_SHARED", Path(__file__).parent.parent.parent / "shared"))
 FLOW_LIST = SHARED / "sim" / "alistorage-load50-128hosts-5ms.flows.gz"
 GBPS = 10**9
+MS = 1000 * PS_PER_US
 FLOOR_EVENTS = 5_000_000
 Case = tuple[FabricArrays, Workload, SimulationSettings]
 
@@ -80,7 +81,7 @@ def _lossless(fabric: FabricArrays, balancer: str) -> SimulationSettings:
         packets=PacketSettings(1000, 48, 60),
         switches=switches,
         balancer=BalancerSettings(balancer),
-        transport=TransportSettings("go-back-n", ends_acknowledged=True),
+        transport=TransportSettings("go-back-n", timeout_ps=4 * MS, ends_acknowledged=True),
         congestion=CongestionSettings("dcqcn"),
     )
 
@@ -104,7 +105,9 @@ def _permutation(leaves: int) -> Case:
         headroom_bytes=1 << 30,
     )
     settings = SimulationSettings(
-        packets=PacketSettings(1000, 64, 64), switches=switches, transport=TransportSettings("go-back-n")
+        packets=PacketSettings(1000, 64, 64),
+        switches=switches,
+        transport=TransportSettings("go-back-n", timeout_ps=4 * MS),
     )
     return fabric, workload, settings
 

@@ -62,6 +62,8 @@ def predictions(session: DeploySession) -> Callable[[str, int], float | str]:
                 collective,
                 ["level=flow"],
                 balancers=[balancer],
+                # Its files are those that are pushed, with waivers.
+                force=True,
                 execution=Execution("serial"),
             )
         except AilbError as error:

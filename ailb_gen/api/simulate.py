@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ailb_gen.api.broken import files_of, refuse_broken
 from ailb_gen.api.inputs import check_executor, check_path, processes
 from ailb_gen.api.points import Execution, need_engine, simulated
 from ailb_gen.paint import Paint, unpainted
@@ -14,6 +15,7 @@ from ailb_gen.paint import Paint, unpainted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ailb_gen.sim.left_out import LeftOut
     from ailb_gen.sim.point import Point
     from ailb_gen.sim.results import PointRow
     from ailb_gen.sim.scenario.load import Variant
@@ -29,7 +31,8 @@ BALANCERS = "balancer"
 class SimulationReport:
     """The results of a scenario: `records` compare its variants, `rows` are the statistics of every point.
 
-    `warnings` were known before, `doubts` say what makes the results less than they seem.
+    `warnings` were known before, `doubts` say what makes the results less than they seem. `left_out` are the statements
+    of the fabric's files that decide how packets fare and are not simulated.
     """
 
     variants: Sequence[Variant]
@@ -39,6 +42,25 @@ class SimulationReport:
     profiles: Mapping[str, Mapping[str, Any]]
     about: Mapping[str, Any]
     warnings: Sequence[str]
+    left_out: Sequence[LeftOut] = ()
+
+    @property
+    def dropping(self) -> str:
+        """A sentence about variants that drop packets although they have PFC; empty if none does."""
+        import numpy as np
+
+        from ailb_gen.wording import some
+
+        lossless = {
+            point.variant
+            for point in self.points
+            if point.level == "packet" and bool(np.any(point.settings.switches.pfc))
+        }
+        drops = {str(one["variant"]): one["drops"]["most"] for one in self.records if one["drops"] is not None}
+        found = [f"{name} ({drops[name]:,.0f})" for name in drops if name in lossless and drops[name]]
+        if not found:
+            return ""
+        return f"Packets are dropped although PFC is on: {some(found)}."
 
     @property
     def doubts(self) -> tuple[str, ...]:
@@ -106,7 +128,7 @@ class SimulationReport:
                 self.records,
                 self.profiles,
                 self.variants[0].source.data,
-                [*self.warnings, *self.doubts],
+                [*filter(None, [self.dropping]), *self.warnings, *self.doubts, *map(str, self.left_out)],
             )
         )
 
@@ -117,12 +139,14 @@ def simulate(
     *,
     out: Path | None = None,
     charts: bool = False,
+    force: bool = False,
     execution: Execution = DEFAULT,
 ) -> SimulationReport:
     """Simulate a scenario file; `settings` replace its values, such as `seeds=3`.
 
     Results are kept in `out`, from which an interrupted simulation continues. With `charts`, data for charts is kept
-    as well. Raises UsageError, IntentError, OutputError, WorkerError.
+    as well. Files in which validation finds errors that decide how packets fare are only simulated with `force`. Raises
+    BrokenFabricError without, UsageError, IntentError, OutputError, WorkerError.
     """
     check_executor(execution.executor)
     _need(Path(scenario))
@@ -130,7 +154,7 @@ def simulate(
 
     variants = load(Path(scenario), settings)
     folder = Path(scenario).parent
-    return _simulate(variants, folder, out, charts, execution)
+    return _simulate(variants, folder, out, charts, force, execution)
 
 
 def simulate_collective(
@@ -145,6 +169,7 @@ def simulate_collective(
     queue_pairs: int | None = None,
     out: Path | None = None,
     charts: bool = False,
+    force: bool = False,
     execution: Execution = DEFAULT,
 ) -> SimulationReport:
     """Simulate one collective over all NICs of generated files, of a size as nccl-tests counts it, such as `1G`.
@@ -158,7 +183,7 @@ def simulate_collective(
 
     source = short_scenario(Path(fabric), Path(artifacts), collective, size, balancers, failures, queue_pairs)
     found = variants(with_settings(source, settings))
-    return _simulate(found, Path(), out, charts, execution)
+    return _simulate(found, Path(), out, charts, force, execution)
 
 
 def _need(path: Path) -> None:
@@ -171,18 +196,24 @@ def _simulate(
     folder: Path,
     out: Path | None,
     charts: bool,
+    force: bool,
     execution: Execution,
 ) -> SimulationReport:
     need_engine("simulate")
     from ailb_gen.sim.comparison import compared
     from ailb_gen.sim.digest import digest
     from ailb_gen.sim.results import PointRow, finish, held_name
-    from ailb_gen.sim.scenario.fabrics import points_of
+    from ailb_gen.sim.scenario.fabrics import Fabrics, points_on
     from ailb_gen.sim.sweep import Options
 
-    points, warnings = points_of(variants, folder)
+    fabrics = Fabrics(folder)
+    points = points_on(fabrics, variants)
+    warnings = list(fabrics.warnings)
+    left_out = fabrics.left_out(variant.scenario for variant in variants)
     for line in warnings:
         execution.warn(line)
+    if not force:
+        refuse_broken(files_of(variants, folder), 1, execution.progress)
     options = Options(execution.executor, processes(execution.jobs), tables=out is not None, profiled=charts)
     run = simulated(points, out, options, charts, execution)
     rows = [
@@ -200,7 +231,7 @@ def _simulate(
             stays = "the files of its points stay in points/, and its scenario restores its results without simulating"
             execution.warn(f"{out} held the results of {former!r}: {stays}")
         finish(out, rows, about, records)
-    return SimulationReport(variants, points, rows, records, run.profiles, about, warnings)
+    return SimulationReport(variants, points, rows, records, run.profiles, about, warnings, left_out)
 
 
 def _unfinished(rows: Sequence[PointRow]) -> Iterator[str]:

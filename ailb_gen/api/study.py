@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ailb_gen.api.broken import files_of, refuse_broken
 from ailb_gen.api.inputs import check_executor, processes
 from ailb_gen.api.points import Execution, Simulated, need_engine, simulated
 from ailb_gen.errors import UsageError
@@ -51,11 +52,14 @@ def run_study(
     seeds: int | None = None,
     out: Path | None = None,
     charts: bool = False,
+    force: bool = False,
     execution: Execution = DEFAULT,
 ) -> StudyReport:
     """Run the study called `name`; `file` is that of `what-if`. With `quick` it takes seconds instead of minutes.
 
-    Page, figures and finished points are written to `out`. Raises UsageError, IntentError, OutputError, WorkerError.
+    Page, figures and finished points are written to `out`. Files in which validation finds errors that decide how
+    packets fare are only simulated with `force`. Raises BrokenFabricError without, UsageError, IntentError,
+    OutputError, WorkerError.
     """
     check_executor(execution.executor)
     from ailb_gen.study.catalog import STUDIES
@@ -75,7 +79,7 @@ def run_study(
         # Said before minutes of work: importing it fails without matplotlib.
         from ailb_gen.study import figures  # noqa: F401
     from ailb_gen.sim.sweep import Options
-    from ailb_gen.study.points import folder_of, study_points
+    from ailb_gen.study.points import folder_of, study_points, study_variants
     from ailb_gen.study.rows import quick_scope
 
     words = ["ailb-gen study", name, *([str(file)] if file else []), *(["--quick"] if quick else [])]
@@ -86,6 +90,9 @@ def run_study(
         points, warnings = study_points(study, folder)
         for line in warnings:
             execution.warn(line)
+        if not force and not study.intents:
+            # What was just generated is as the intent specifies.
+            refuse_broken(files_of(study_variants(study), folder), 1, execution.progress)
         # What is kept has what charts need: a later report then simulates nothing again.
         options = Options(
             execution.executor, processes(execution.jobs), tables=False, profiled=charts or out is not None

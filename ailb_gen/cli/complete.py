@@ -21,12 +21,12 @@ from ailb_gen.shipped import shipped_examples
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-STUDIES = ("scale-unit", "recovery", "balancers", "queue-pairs", "hopper", "what-if")
+STUDIES = ("scale-unit", "recovery", "balancers", "queue-pairs", "hopper", "paths", "what-if")
 PATTERNS = ("all-to-all", "permutation", "ring")
 COLLECTIVES = ("all-reduce", "reduce-scatter", "all-gather", "all-to-all", "broadcast", "incast", "permutation")
 BALANCERS = (
-    "ecmp", "spray", "adaptive", "drill", "letflow", "flowlet", "conga", "conweave", "dlb", "dlb-per-packet",
-    "dlb-assigned-flow", "glb", "rlb", "flowbender", "hopper",
+    "ecmp", "spray", "adaptive", "drill", "letflow", "presto", "flowlet", "conga", "conweave", "dlb", "dlb-per-packet",
+    "dlb-assigned-flow", "glb", "spectrum-x", "seqbalance", "rlb", "flowbender", "plb", "mp-rdma", "hopper",
 )  # fmt: skip
 VIEWS = ("device", "fabric", "path", "rail", "stripe")
 PACKAGE = Path(__file__).parent.parent

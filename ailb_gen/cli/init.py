@@ -14,7 +14,7 @@ import typer
 
 from ailb_gen.cli import complete
 from ailb_gen.cli.example import SCHEMA_FILE, write_example
-from ailb_gen.cli.options import YES
+from ailb_gen.cli.options import FORCE, YES
 from ailb_gen.cli.project import FILE, find_file
 from ailb_gen.cli.reports import check_place
 from ailb_gen.errors import ExitCode, IntentError, OutputError, Place, UsageError
@@ -83,7 +83,7 @@ def init(
             autocompletion=complete.example,
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
+    force: FORCE = False,
     yes: YES = False,
 ) -> None:
     """Write a commented fabric.yaml to start from.

@@ -129,6 +129,9 @@ PAGES = Annotated[
     ),
 ]
 
+FORCE = Annotated[
+    bool, typer.Option("--force", help="Overwrite a file, or simulate files in which validation finds errors.")
+]
 # Of verbs that compute in processes.
 EXECUTOR = Annotated[
     str,

@@ -13,7 +13,7 @@ import typer
 from ailb_gen.cli import complete
 from ailb_gen.cli.console import WIDTH, echo_json, notify, prose_width, room, say, warn
 from ailb_gen.cli.live import progress
-from ailb_gen.cli.options import EXECUTOR, FAIL_HELP, JSON, PAGES, PROCESSES, SEEDS, output_option
+from ailb_gen.cli.options import EXECUTOR, FAIL_HELP, FORCE, JSON, PAGES, PROCESSES, SEEDS, output_option
 from ailb_gen.cli.project import source_of
 from ailb_gen.cli.reports import PAGE_FORMATS, check_place, targets, write_reports
 from ailb_gen.cli.steady import steady, write_now
@@ -72,7 +72,7 @@ FAIL = Annotated[
     typer.Option(
         "--fail",
         help=FAIL_HELP,
-        metavar="LINK[@TIME]",
+        metavar="LINK[@TIME][,KEY=VALUE...]",
         autocompletion=complete.device,
     ),
 ]
@@ -109,6 +109,7 @@ def simulate(
     placement: PLACEMENT = None,
     reports: PAGES = None,
     as_json: JSON = False,
+    force: FORCE = False,
     executor: EXECUTOR = "processes",
     jobs: PROCESSES = None,
 ) -> None:
@@ -116,7 +117,8 @@ def simulate(
 
     Takes a scenario file, or one collective on the files of a fabric.
 
-    Exit codes: 0 done, 2 bad input, 3 the environment failed, 130 interrupted (results so far are written).
+    Exit codes: 0 done, 1 validation finds errors in the files that decide how packets fare, 2 bad input, 3 the
+    environment failed, 130 interrupted (results so far are written).
     """
     from ailb_gen.api.simulate import COMPARED, simulate_collective
     from ailb_gen.api.simulate import simulate as run
@@ -146,7 +148,7 @@ def simulate(
             for name, value in given.items():
                 if value is not None:
                     raise UsageError(f"{name} goes with FABRIC and ARTIFACTS; a scenario file has a key for it")
-            report = run(scenario, words, out=out, charts=bool(where), execution=execution)
+            report = run(scenario, words, out=out, charts=bool(where), force=force, execution=execution)
         elif size is None:
             raise UsageError("--bytes is missing: the size of the collective, such as 1G")
         else:
@@ -161,6 +163,7 @@ def simulate(
                 queue_pairs=queue_pairs,
                 out=out,
                 charts=bool(where),
+                force=force,
                 execution=execution,
             )
         with steady():
@@ -174,12 +177,24 @@ def given_alone(ctx: typer.Context, first: str, second: str) -> bool:
 
 def _show(report: SimulationReport, where: Sequence[Target], out: Path | None, as_json: bool) -> None:
     if as_json:
-        body = {"interrupted": report.interrupted, "variants": [dict(one) for one in report.records]}
+        body = {
+            "interrupted": report.interrupted,
+            "variants": [dict(one) for one in report.records],
+            "not_simulated": [one.plain() for one in report.left_out],
+        }
         echo_json(body)
     else:
+        if report.dropping:
+            show(textwrap.fill(report.dropping, prose_width()) + "\n")
         show(report.table(painter(), room() or WIDTH))
         if why := report.tie():
             show(textwrap.fill(why, prose_width()) + "\n")
+        if report.left_out:
+            rows = [
+                textwrap.fill(f"{one}", prose_width(), initial_indent="  ", subsequent_indent="    ")
+                for one in report.left_out
+            ]
+            show("\n".join(["Not simulated:", *rows]) + "\n")
     for line in report.doubts:
         warn(line)
     write_reports(where, {"html": report.html})

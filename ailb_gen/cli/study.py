@@ -9,7 +9,7 @@ import typer
 
 from ailb_gen.cli import complete
 from ailb_gen.cli.console import WIDTH, echo_json, room, say
-from ailb_gen.cli.options import EXECUTOR, JSON, LIST, PAGES, PROCESSES, SEEDS, output_option
+from ailb_gen.cli.options import EXECUTOR, FORCE, JSON, LIST, PAGES, PROCESSES, SEEDS, output_option
 from ailb_gen.cli.reports import PAGE_FORMATS, check_place, targets, write_reports
 from ailb_gen.cli.simulate import stoppable
 from ailb_gen.cli.steady import steady
@@ -35,6 +35,7 @@ def study(
     list_all: LIST = False,
     reports: PAGES = None,
     as_json: JSON = False,
+    force: FORCE = False,
     executor: EXECUTOR = "processes",
     jobs: PROCESSES = None,
 ) -> None:
@@ -42,8 +43,8 @@ def study(
 
     Shows published numbers next to ours, and whether its claims hold.
 
-    Exit codes: 0 done, whether claims hold or not, 2 bad input, 3 the environment failed, 130 interrupted (finished
-    points are kept).
+    Exit codes: 0 done, whether claims hold or not, 1 validation finds errors in the files of a what-if study, 2 bad
+    input, 3 the environment failed, 130 interrupted (finished points are kept).
     """
     from ailb_gen.api.study import run_study
     from ailb_gen.study.catalog import STUDIES
@@ -62,7 +63,9 @@ def study(
         check_place("-o", out, [file])
     where = targets(reports or [], [file, out], PAGE_FORMATS)
     with stoppable(executor, jobs) as execution:
-        report = run_study(name, file, quick=quick, seeds=seeds, out=out, charts=bool(where), execution=execution)
+        report = run_study(
+            name, file, quick=quick, seeds=seeds, out=out, charts=bool(where), force=force, execution=execution
+        )
         with steady():
             if as_json:
                 from ailb_gen.study.rows import record

@@ -15,12 +15,15 @@ PS_PER_S, PS_PER_US = 10**12, 10**6
 # the most loaded of two links has the least; all evenly.
 HASHED, LEAST_LOADED, LEAST_LOADED_NEXT, SPREAD = range(4)
 # The end of a parameter's name, and what it stands for.
-UNITS = {"us": "µs", "percent": "%", "bytes": "bytes", "packets": "packets", "rate": "1/s"}
+UNITS = {"us": "µs", "percent": "%", "bytes": "bytes", "packets": "packets", "rate": "1/s", "mbps": "Mbit/s"}
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of a load balancer; its unit is the end of its name. `least` and `most` are allowed, too."""
+    """A parameter of a load balancer or of congestion control; its unit is the end of its name.
+
+    `least` and `most` are allowed, too.
+    """
 
     name: str
     default: float
@@ -35,14 +38,20 @@ class Parameter:
 
     @property
     def field(self) -> str:
-        """The name in the engine, which has times, and periods in place of rates, in ps."""
+        """The name in the engine, which has times, and periods in place of rates, in ps, and bytes per ps."""
         stem, _, end = self.name.rpartition("_")
-        return {"us": f"{stem}_ps", "rate": f"{stem}_period_ps"}.get(end, self.name)
+        return {"us": f"{stem}_ps", "rate": f"{stem}_period_ps", "mbps": f"{stem}_speed"}.get(end, self.name)
 
     def value(self, given: float) -> float:
         """Return the engine's value for a given one."""
-        unit = self.name.rpartition("_")[2]
-        return given * PS_PER_US if unit == "us" else PS_PER_S / given if unit == "rate" else given
+        match self.name.rpartition("_")[2]:
+            case "us":
+                return given * PS_PER_US
+            case "rate":
+                return PS_PER_S / given
+            case "mbps":
+                return given * 10**6 / 8 / PS_PER_S
+        return given
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +86,15 @@ CHUNK = Parameter(
 # Defaults are those of Junos where it has one: the YANG module junos-conf-forwarding-options of 24.4R1-EVO, but for the
 # weight, which the documentation gives as equal. Junos has none for the sampling rate: that is Juniper's in its
 # validated design for GPU fabrics. How long a queue is at which band is not published.
+QUEUE_BANDS = (
+    Parameter("min_queue_bytes", 16_384, "queue up to which the band is 7"),
+    Parameter("max_queue_bytes", 262_144, "queue above which the band is 0"),
+)
 DLB_BANDS = (
     Parameter("rate_weight_percent", 50, "weight of the load in the quality (rate-weightage)", 0, 100),
     Parameter("min_percent", 50, "load up to which the band is 7, the best", 0, 100),
     Parameter("max_percent", 90, "load above which the band is 0, the worst", 0, 100),
-    Parameter("min_queue_bytes", 16_384, "queue up to which the band is 7"),
-    Parameter("max_queue_bytes", 262_144, "queue above which the band is 0"),
+    *QUEUE_BANDS,
     Parameter("sampling_rate", 1_000_000, "samples of load and queue per second", 1),
 )
 FLOWSETS = Parameter(
@@ -98,6 +110,12 @@ DLB_FLOWLET = (
     Parameter("quality_delta", 0, "an active flow may move to a band better by at least this; 0: never", 0, 7),
     Parameter("probability", 3 / 256, "probability of that per packet: prob-threshold / 256", 0, 1),
 )
+# None of these is published.
+FLOODS = (
+    Parameter("flood_us", 100, "interval at which spines flood the quality of their links", 0.001),
+    Parameter("flood_delay_us", 10, "delay until leaves know it"),
+)
+DYNAMIC = Parameter("dynamic", 1, "0: a hash instead of DLB among several next hops", 0, 1)
 _JUNOS = "Junos documentation of `forwarding-options enhanced-hash-key ecmp-dlb`"
 _ROWS = (
     Balancer("ecmp", "hash of the flow", "RFC 2992", HASHED, (POLARIZED, BY_START)),
@@ -113,6 +131,13 @@ _ROWS = (
         (
             Parameter("samples", 2, "random members sampled", 1, 16),
             Parameter("memory", 1, "members remembered", 0, 1),
+            Parameter(
+                "by_destination",
+                0,
+                "1: one is remembered per destination, bytes count, equal ones do not move (ConWeave's simulator)",
+                0,
+                1,
+            ),
         ),
     ),
     Balancer(
@@ -121,6 +146,13 @@ _ROWS = (
         "Vanini et al., NSDI 2017",
         HASHED,
         (Parameter("gap_us", 100, "silence that ends a flowlet"),),
+    ),
+    Balancer(
+        "presto",
+        "flowcells of a flow over all paths in turn",
+        "He et al., SIGCOMM 2015",
+        SPREAD,
+        (Parameter("cell_bytes", 65_536, "size of a flowcell", 1),),
     ),
     Balancer(
         "flowlet",
@@ -160,7 +192,14 @@ _ROWS = (
             Parameter("samples", 2, "random paths sampled", 1, 16),
         ),
     ),
-    Balancer("dlb", "quality bands of load and queue, per flowlet", _JUNOS, LEAST_LOADED, DLB_BANDS + DLB_FLOWLET),
+    Balancer(
+        "dlb",
+        "quality bands of load and queue, per flowlet",
+        _JUNOS,
+        LEAST_LOADED,
+        (*DLB_BANDS, *DLB_FLOWLET, DYNAMIC),
+        hashed_without="dynamic",
+    ),
     Balancer("dlb-per-packet", "quality bands of load and queue, per packet", _JUNOS, SPREAD, DLB_BANDS),
     Balancer(
         "dlb-assigned-flow",
@@ -174,13 +213,26 @@ _ROWS = (
         "DLB with the link quality that spines flood",
         f"{_JUNOS}, `protocols bgp global-load-balancing`",
         LEAST_LOADED_NEXT,
+        (*DLB_BANDS, *DLB_FLOWLET, DYNAMIC, *FLOODS),
+        hashed_without="dynamic",
+    ),
+    Balancer(
+        "spectrum-x",
+        "the best queue per packet, local or flooded by spines, like NVIDIA Spectrum-X; NICs take packets in any order",
+        "NVIDIA's descriptions of adaptive routing for RoCE; all numbers are assumptions",
+        SPREAD,
+        (*QUEUE_BANDS, *FLOODS),
+    ),
+    Balancer(
+        "seqbalance",
+        "the first switch places new flows on paths that were not marked lately; a flow never moves",
+        "Luo et al. 2024; the numbers are ConWeave's",
+        HASHED,
         (
-            *DLB_BANDS,
-            *DLB_FLOWLET,
-            # Neither is published.
-            Parameter("flood_us", 100, "interval at which spines flood the quality of their links", 0.001),
-            Parameter("flood_delay_us", 10, "delay until leaves know it"),
+            Parameter("pause_us", 16, "time a path is avoided after a congestion packet"),
+            Parameter("samples", 2, "random paths tried in place of an avoided one", 1, 16),
         ),
+        hashed_without="dynamic",
     ),
     Balancer(
         "rlb",
@@ -190,7 +242,7 @@ _ROWS = (
         (
             *DLB_BANDS,
             *DLB_FLOWLET,
-            Parameter("dynamic", 1, "0: a hash instead of DLB among several next hops", 0, 1),
+            DYNAMIC,
         ),
         hashed_without="dynamic",
     ),
@@ -203,6 +255,30 @@ _ROWS = (
             Parameter("marked_percent", 5, "threshold of the share of marked packets", 0, 100),
             Parameter("late_factor", 0, "0: count marks; else replies later than this many base round trips"),
             CHUNK,
+        ),
+    ),
+    Balancer(
+        "plb",
+        "hosts send a flow on a random other path after many round trips with marks, sooner when nothing is in flight",
+        "Qureshi et al., SIGCOMM 2022; defaults of Linux (tcp_plb)",
+        HASHED,
+        (
+            Parameter("marked_percent", 50, "share of marked packets above which a round trip is congested", 0, 100),
+            Parameter("idle_rounds", 3, "congested round trips in a row after which an idle flow moves", 1),
+            Parameter("rounds", 12, "congested round trips in a row after which any flow moves", 1),
+            Parameter("suspend_us", 60e6, "after a timeout no other move for one to two times this"),
+        ),
+    ),
+    Balancer(
+        "mp-rdma",
+        "packets of a connection over many paths, each clocked by its acknowledgements; slow paths are left",
+        "Lu et al., NSDI 2018",
+        SPREAD,
+        (
+            Parameter(
+                "spread_packets", 32, "a path whose packets are acknowledged later than this many others is left"
+            ),
+            Parameter("new_path", 0.01, "probability that a packet takes a random path", 0, 1),
         ),
     ),
     Balancer(
@@ -223,5 +299,7 @@ _ROWS = (
     ),
 )
 BALANCERS = {row.name: row for row in _ROWS}
+# The names of the parameters of DLB, which switches can have of their own.
+DLB = tuple(one.name for one in BALANCERS["rlb"].parameters)
 # In the engine load balancers are known by the place of their declaration.
 NUMBERS = {name: number for number, name in enumerate(BALANCERS)}

@@ -6,6 +6,8 @@ one per queue pair, which the fabric may route differently. Destinations of one 
 but at the switch that they are attached to.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,6 +16,7 @@ import numpy.typing as npt
 Int32 = npt.NDArray[np.int32]
 Int64 = npt.NDArray[np.int64]
 Float64 = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
 
 # In place of a next-hop set: packets are dropped; packets go to the destination's own `delivery_set`.
 UNREACHABLE, LOCAL = -1, -2
@@ -34,12 +37,26 @@ class Forwarding:
 
 
 @dataclass(frozen=True, slots=True)
+class Degradation:
+    """A link that carries less than it could: `rate` is the share that is left, `delay_ps` is added, `loss` random."""
+
+    rate: float = 1.0
+    delay_ps: int = 0
+    loss: float = 0.0
+
+    def __or__(self, other: Degradation) -> Degradation:
+        lost = 1.0 - (1.0 - self.loss) * (1.0 - other.loss)
+        return Degradation(self.rate * other.rate, self.delay_ps + other.delay_ps, lost)
+
+
+@dataclass(frozen=True, slots=True)
 class LinkChange:
-    """A directed link that goes down, or comes back, at a time. Packets on it and sent over it meanwhile are lost."""
+    """The state of a directed link from a time on; packets on it when it goes down, and sent meanwhile, are lost."""
 
     at_ps: int
     link: int
     up: bool
+    degraded: Degradation = Degradation()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from functools import reduce
+from operator import or_
 
 import numpy as np
 import numpy.typing as npt
 
 from ailb_gen.errors import UsageError
-from ailb_gen.sim.fabric import UNREACHABLE, FabricArrays, Forwarding, Int32, Int64, LinkChange, NextHopSets
+from ailb_gen.sim.fabric import (
+    UNREACHABLE,
+    Degradation,
+    FabricArrays,
+    Forwarding,
+    Int32,
+    Int64,
+    LinkChange,
+    NextHopSets,
+)
 from ailb_gen.wording import did_you_mean
 
 
@@ -31,16 +43,18 @@ Converge = Callable[[Broken], Int32]
 
 @dataclass(frozen=True, slots=True)
 class Outage:
-    """A link, all links between two devices, or a switch that is down from a time on.
+    """Links, or switches, that are down from a time on, or carry less than they could.
 
-    `name` is the user's: `leaf1:et-0/0/3`, `leaf1-spine2`, `spine1` (see `FailureNames`). Without `up_ps` it does not
-    come back. FIBs follow `detection_ps` after either; what comes back before is not noticed by routing.
+    `name` is the user's: `leaf1:et-0/0/3`, `leaf1-spine2`, `spine1`, or a glob (see `FailureNames`). Without `up_ps`
+    they do not come back. FIBs follow `detection_ps` after either; what comes back before is not noticed by routing,
+    nor is a link that is only degraded.
     """
 
     name: str
     down_ps: int
     up_ps: int | None = None
     detection_ps: int = 0
+    degraded: Degradation | None = None
 
 
 def without_links(fabric: FabricArrays, links: Iterable[int]) -> FabricArrays:
@@ -79,6 +93,16 @@ def random_cables(fabric: FabricArrays, probability: float, seed: int) -> Int64:
     return cables[np.random.default_rng(seed).random(len(cables)) < probability]
 
 
+def random_links(fabric: FabricArrays, count: int, seed: int) -> list[str]:
+    """Draw links between switches; returns a port of each. Raises UsageError if there are not as many."""
+    ends = np.minimum(fabric.link_source, fabric.link_target) >= fabric.host_count
+    links = np.flatnonzero(ends & (fabric.link_reverse > np.arange(fabric.link_count)))
+    if count > len(links):
+        raise UsageError(f"failures: {count:,} links are to fail, and there are {len(links):,} between switches")
+    drawn = np.sort(np.random.default_rng(seed).choice(links, count, replace=False))
+    return [fabric.link_names[link] for link in drawn.tolist()]
+
+
 def scheduled(fabric: FabricArrays, outages: Sequence[Outage], sets: NextHopSets, converge: Converge) -> FabricArrays:
     """Return the fabric with changes of links, and of forwarding as `converge` computes it for what is broken.
 
@@ -96,20 +120,24 @@ def scheduled(fabric: FabricArrays, outages: Sequence[Outage], sets: NextHopSets
 
 
 def _changes(broken: Mapping[Outage, Broken]) -> Iterator[LinkChange]:
-    """Yield times at which links go down and up, in order; a link with several outages is up after all of them."""
-    events: dict[int, list[tuple[int, int]]] = {}
+    """Yield the changes of links in order; a link with several outages is up, and sound, after all of them."""
+    events: dict[int, list[tuple[int, Outage, bool]]] = {}
     for outage, what in broken.items():
-        for at, by in ((outage.down_ps, 1), (outage.up_ps, -1)):
+        for at, begins in ((outage.down_ps, True), (outage.up_ps, False)):
             if at is not None:
-                events.setdefault(at, []).extend((link, by) for link in what.links)
-    down: Counter[int] = Counter()
+                events.setdefault(at, []).extend((link, outage, begins) for link in what.links)
+    holding: dict[int, tuple[Outage, ...]] = defaultdict(tuple)
+    state: dict[int, tuple[bool, Degradation]] = defaultdict(lambda: (True, Degradation()))
     for at in sorted(events):
-        before = Counter(down)
-        for link, by in events[at]:
-            down[link] += by
-        for link in sorted({link for link, _ in events[at]}):
-            if (before[link] > 0) != (down[link] > 0):
-                yield LinkChange(at, link, up=not down[link])
+        for link, outage, begins in events[at]:
+            others = tuple(one for one in holding[link] if one is not outage)
+            holding[link] = (*others, outage) if begins else others
+        for link in sorted({link for link, _, _ in events[at]}):
+            parts = [one.degraded for one in holding[link] if one.degraded is not None]
+            found = len(parts) == len(holding[link]), reduce(or_, parts, Degradation())
+            if found != state[link]:
+                state[link] = found
+                yield LinkChange(at, link, *found)
 
 
 def _states(first: Forwarding, broken: Mapping[Outage, Broken], converge: Converge) -> Iterator[Forwarding]:
@@ -117,6 +145,8 @@ def _states(first: Forwarding, broken: Mapping[Outage, Broken], converge: Conver
     times = {0}
     seen: list[tuple[int, float, Broken]] = []
     for outage, what in broken.items():
+        if outage.degraded is not None:
+            continue
         known = outage.down_ps + outage.detection_ps
         if outage.up_ps is None or known < outage.up_ps:
             over = float("inf") if outage.up_ps is None else outage.up_ps + outage.detection_ps
@@ -137,7 +167,7 @@ def _states(first: Forwarding, broken: Mapping[Outage, Broken], converge: Conver
 
 
 class FailureNames:
-    """Looks the names of failures up in a fabric."""
+    """Looks the names of failures up in a fabric; globs stand for all that they match."""
 
     def __init__(self, fabric: FabricArrays) -> None:
         self.fabric = fabric
@@ -154,8 +184,11 @@ class FailureNames:
         """Return the links and switches of a word.
 
         A switch; a port as `DEVICE:PORT`, with or without unit; all cables of a host or server; all cables between two
-        devices, or one between two ports, as `ONE-OTHER` or `ONE:OTHER`. Raises UsageError.
+        devices, or one between two ports, as `ONE-OTHER` or `ONE:OTHER`. With `*`, `?` or `[...]` all switches that
+        match, else all ports, else all cables between two devices. Raises UsageError.
         """
+        if any(mark in word for mark in "*?["):
+            return self._matching(word)
         if word in self.switches:
             node = self.switches[word]
             return Broken(self._both(self.ends[word]), frozenset({node}))
@@ -168,19 +201,38 @@ class FailureNames:
                 found = {link for link in self.ends[one] if int(reverse[link]) in self.ends[other]}
                 if found:
                     return Broken(self._both(found), frozenset())
+        raise self._unknown(word)
+
+    def _matching(self, word: str) -> Broken:
+        """Return what a glob matches: switches, else ports, else pairs of devices. Raises UsageError."""
+        switches = frozenset(node for name, node in self.switches.items() if fnmatchcase(name, word))
+        if switches:
+            names = self.fabric.names
+            return Broken(self._both({link for node in switches for link in self.ends[names[node]]}), switches)
+        found = {link for link, name in enumerate(self.fabric.link_names) if fnmatchcase(name, word)}
+        found = found or {link for link, (one, other) in self._pairs() if fnmatchcase(f"{one}-{other}", word)}
+        if not found:
+            raise self._unknown(word)
+        return Broken(self._both(found), frozenset())
+
+    def _unknown(self, word: str) -> UsageError:
         hint = did_you_mean(word, self._known()) or "name a port as DEVICE:PORT, two devices as ONE-OTHER, or a switch"
-        raise UsageError(f"failures: {word!r}: there is no such link or switch; {hint}")
+        return UsageError(f"failures: {word!r}: there is no such link or switch; {hint}")
+
+    def _pairs(self) -> Iterator[tuple[int, tuple[str, str]]]:
+        """Yield every link with the names of its devices."""
+        fabric = self.fabric
+        ends = zip(fabric.link_source.tolist(), fabric.link_target.tolist(), strict=True)
+        yield from ((link, (fabric.names[one], fabric.names[other])) for link, (one, other) in enumerate(ends))
 
     def _both(self, links: set[int]) -> frozenset[int]:
         one = np.array(sorted(links), dtype=np.int64)
         return frozenset(one.tolist()) | frozenset(self.fabric.link_reverse[one].tolist())
 
     def _known(self) -> Iterator[str]:
-        fabric = self.fabric
         yield from self.switches
-        yield from fabric.link_names
-        ends = zip(fabric.link_source.tolist(), fabric.link_target.tolist(), strict=True)
-        yield from dict.fromkeys(f"{fabric.names[one]}-{fabric.names[other]}" for one, other in ends)
+        yield from self.fabric.link_names
+        yield from dict.fromkeys(f"{one}-{other}" for _, (one, other) in self._pairs())
 
 
 def _parts(word: str) -> Iterator[tuple[str, str]]:

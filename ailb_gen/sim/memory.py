@@ -7,7 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
+from ailb_gen.sim import congestion
 from ailb_gen.sim.balancers import BALANCERS, SPREAD
+from ailb_gen.sim.congestion import CONGESTION
 from ailb_gen.sim.fabric import FabricArrays, Int64
 from ailb_gen.sim.settings import Level, SimulationSettings
 from ailb_gen.sim.workload import COMPUTATION, LeastTraffic, Workload
@@ -17,7 +19,9 @@ MEMINFO = Path("/proc/meminfo")
 BASE = 250 << 20
 # Bytes of a task with its place in the workload and its share of a queue pair, of a running flow with its timers, of
 # a link with its queues, of a packet under way; of these there are up to three times as many while their array grows.
-TASK, FLOW, LINK, PACKET = 192, 320, 1024, 3 * 64
+TASK, FLOW, LINK, PACKET = 192, 352, 1024, 3 * 64
+# What congestion control keeps of a flow that goes by more than the marks of DCQCN, and telemetry of packets and flows.
+CONTROLLED, TELEMETRY = 80, 3 * 120
 # The same of a simulation of flows, and of a flow on a link. While arrays grow there are two of them.
 FLUID_LINK, FLUID_FLOW, ENTRY = 480, 300, 64
 # What DCQCN knows of a flow, with marks under way.
@@ -57,7 +61,11 @@ def _bytes(
     if level == "flow":
         flow = FLUID_FLOW + ENTRY * _entries(fabric, settings) + FLUID_LIMIT * (settings.congestion.name == "dcqcn")
         return found + FLUID_LINK * fabric.link_count + flow * running
-    return found + FLOW * running + LINK * fabric.link_count + PACKET * packets
+    control = CONGESTION[settings.congestion.name]
+    flow, packet = FLOW + (CONTROLLED if control.name not in ("none", "dcqcn") else 0), PACKET
+    if control.signal == congestion.TELEMETRY:
+        flow, packet = flow + TELEMETRY, packet + TELEMETRY
+    return found + flow * running + LINK * fabric.link_count + packet * packets
 
 
 def _entries(fabric: FabricArrays, settings: SimulationSettings) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from ailb_gen.errors import UsageError
@@ -41,30 +41,39 @@ class _Balancing:
     parameters: tuple[tuple[str, float], ...]
     glb: bool
 
-    def __str__(self) -> str:
-        values = [f"{name} {value:g}" for name, value in self.parameters]
-        return ", ".join([f"DLB {self.mode}", *values, f"GLB {'on' if self.glb else 'off'}"])
-
 
 def balancer_settings(network: Network, name: str | None = None) -> BalancerSettings:
     """Return the load balancer that files configure, or another one with those of its parameters that they set.
 
     Colors make it `rlb`; else it is `glb` where leaves and spines take part in global load balancing, `dlb`,
-    `dlb-per-packet` or `dlb-assigned-flow` by the mode of ecmp-dlb, and `ecmp` without. Not modeled: GLB
-    among the next hops that RLB leaves. Raises UsageError if switches differ.
+    `dlb-per-packet` or `dlb-assigned-flow` by the mode of ecmp-dlb, and `ecmp` without. Where switches differ it is
+    `dlb`, whose parameters stand for every mode. Not modeled: GLB among the next hops that RLB leaves. Raises
+    UsageError if only some switches take part in GLB.
     """
     if name is not None and not any(one.name in SET for one in BALANCERS[name].parameters):
         return BalancerSettings(name)
-    balancing = _common(network)
-    configured = OFF_BALANCER if balancing.mode == OFF else "glb" if balancing.glb else MODES[balancing.mode]
-    if any(route.color is not None for switch in network.switches.values() for route in switch.routes):
-        configured = "rlb"
-    chosen = BALANCERS[name or configured]
-    parameters = dict(balancing.parameters)
-    if chosen.name in ("rlb", "glb"):
-        parameters |= AS_FLOWLETS.get(balancing.mode, {})
+    switches = tuple(network.switches)
+    by_switch = [_balancing(network.switches[switch].balancing, network.roles[switch]) for switch in switches]
+    common, mixed = _common(dict(zip(switches, by_switch, strict=True)))
+    chosen = BALANCERS[name or _configured(network, common, mixed)]
+    as_flowlets = chosen.name in ("rlb", "glb") or mixed
     known = {parameter.name for parameter in chosen.parameters}
-    return BalancerSettings(chosen.name, {key: value for key, value in parameters.items() if key in known})
+
+    def parameters(one: _Balancing) -> dict[str, float]:
+        given = dict(one.parameters) | (AS_FLOWLETS.get(one.mode, {}) if as_flowlets else {})
+        return {key: value for key, value in given.items() if key in known}
+
+    exceptions = {number: parameters(one) for number, one in enumerate(by_switch) if one != common}
+    return BalancerSettings(chosen.name, parameters(common), exceptions)
+
+
+def _configured(network: Network, common: _Balancing, mixed: bool) -> str:
+    """Return the name of the load balancer that files configure."""
+    if any(route.color is not None for switch in network.switches.values() for route in switch.routes):
+        return "rlb"
+    if mixed:
+        return "glb" if common.glb else "dlb"
+    return OFF_BALANCER if common.mode == OFF else "glb" if common.glb else MODES[common.mode]
 
 
 def without_colors(network: Network) -> Network:
@@ -83,21 +92,24 @@ def _uncolored(switch: Switch) -> Switch:
     )
 
 
-def _common(network: Network) -> _Balancing:
-    """Return how all switches balance. Raises UsageError with those that differ from most."""
+def _common(by_switch: Mapping[str, _Balancing]) -> tuple[_Balancing, bool]:
+    """Return how most switches balance, and whether others have another mode.
+
+    Raises UsageError if only some take part in GLB.
+    """
     users: dict[_Balancing, list[str]] = defaultdict(list)
-    for name, switch in network.switches.items():
-        users[_balancing(switch.balancing, network.roles[name])].append(name)
+    for name, one in by_switch.items():
+        users[one].append(name)
     if not users:
-        return _Balancing(OFF, (), glb=False)
+        return _Balancing(OFF, (), glb=False), False
     most = max(users, key=lambda one: len(users[one]))
-    if len(users) > 1:
-        others = "; ".join(f"{some(names)}: {one}" for one, names in users.items() if one != most)
+    outside = [name for one, names in users.items() if one.glb != most.glb for name in names]
+    if outside:
         raise UsageError(
-            f"switches balance differently, and the simulator has one load balancer: {others}; "
-            f"the other {len(users[most])}: {most}"
+            f"GLB is {'off' if most.glb else 'on'} at {some(outside)} and {'on' if most.glb else 'off'} at the other "
+            f"{len(by_switch) - len(outside)} switches; the simulator has it everywhere or nowhere"
         )
-    return most
+    return most, len({one.mode for one in users}) > 1
 
 
 def _balancing(balancing: SwitchLoadBalancing, role: str) -> _Balancing:

@@ -8,10 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ailb_gen.sim.fabric import PS_PER_US, Float64, Int64
+from ailb_gen.sim.fabric import PS_PER_US, Bools, Float64, Int64
 
 TransportName = Literal["raw", "go-back-n", "selective-repeat", "timeout-only"]
-CongestionName = Literal["none", "dcqcn"]
 Scheduling = Literal["strict", "round-robin"]
 # Packet by packet, or rates of flows.
 Level = Literal["packet", "flow"]
@@ -28,24 +27,30 @@ class PacketSettings:
 
 @dataclass(frozen=True, slots=True)
 class BufferSettings:
-    """Queues and buffers of every switch.
+    """Queues and buffers of the switches: a value for all, or an array of one per switch (S,) or per link (L,).
 
-    Without `shared_buffer_bytes` queues are infinite and nothing is paused. Otherwise a queue takes a packet while it
-    is shorter than `egress_alpha` times the rest of the shared pool, unless the class is lossless: then an ingress
-    queue longer than `ingress_alpha` times the rest is paused, and what still arrives goes to the port's headroom.
-    With `pause_bytes` the threshold is that fixed number instead; an ingress queue is resumed `resume_offset_bytes`
-    below its threshold. `ecn_*` have shape (L,): marking begins at `ecn_min_bytes` of an egress queue and reaches
-    `ecn_probability` at `ecn_max_bytes`, above which every packet is marked; a link whose minimum is negative marks
-    nothing.
+    Without `shared_buffer_bytes` (S,) queues are infinite and nothing is paused. Otherwise a queue takes a packet while
+    it is shorter than `egress_alpha` (S,) times the rest of the shared pool, unless data that came over a link is
+    lossless there (`pfc`, (L,)): then an ingress queue longer than `ingress_alpha` (S,) times the rest is paused, and
+    what still arrives goes to the headroom of the link, `headroom_bytes` (L,), as much as can arrive where that is
+    negative or None, and of the switch, `headroom_pool_bytes` (S,). With `pause_bytes` (S,) the threshold is that fixed
+    number instead, unless it is negative; an ingress queue is resumed `resume_offset_bytes` below its threshold. The
+    sender of a link obeys pause frames if `obeys_pauses` (L,) says so. `ecn_*` have shape (L,): marking begins at
+    `ecn_min_bytes` of an egress queue and reaches `ecn_probability` at `ecn_max_bytes`, above which every packet is
+    marked; a link whose minimum is negative marks nothing. Links lose packets whose payload is more than
+    `payload_limit_bytes` (L,), which follows from MTUs.
     """
 
-    shared_buffer_bytes: int | None = None
-    egress_alpha: float = 1.0
-    ingress_alpha: float = 1 / 16
-    pfc: bool = False
-    pause_bytes: int | None = None
+    shared_buffer_bytes: int | Int64 | None = None
+    egress_alpha: float | Float64 = 1.0
+    ingress_alpha: float | Float64 = 1 / 16
+    pfc: bool | Bools = False
+    pause_bytes: int | Int64 | None = None
     resume_offset_bytes: int = 0
-    headroom_bytes: int = 0
+    headroom_bytes: int | Int64 | None = None
+    headroom_pool_bytes: Int64 | None = None
+    obeys_pauses: bool | Bools = True
+    payload_limit_bytes: Int64 | None = None
     ecn_min_bytes: Int64 | None = None
     ecn_max_bytes: Int64 | None = None
     ecn_probability: Float64 | None = None
@@ -56,10 +61,14 @@ class BufferSettings:
 
 @dataclass(frozen=True, slots=True)
 class BalancerSettings:
-    """A load balancer by its name in the engine's table, and its parameters by name; absent ones have defaults."""
+    """A load balancer by its name in the engine's table, and its parameters by name; absent ones have defaults.
+
+    `exceptions` are the parameters of switches, counted from 0, that have others; only DLB, GLB and RLB look at them.
+    """
 
     name: str = "ecmp"
     parameters: Mapping[str, float] = field(default_factory=dict)
+    exceptions: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +77,8 @@ class TransportSettings:
 
     `window_bytes`: how much a queue pair may have in flight; None: one bandwidth-delay product (selective repeat) or
     no limit (the others). `reordering_packets`: how far out of order packets are acknowledged without a NACK.
-    `message_bytes`: flows are sent in messages of this size, each when the one before is acknowledged.
+    `message_bytes`: flows are sent in messages of this size, each when the one before is acknowledged. `timeout_ps`
+    None: as the round trips of a flow say (`engine/timeouts.py`).
     """
 
     name: TransportName = "raw"
@@ -76,31 +86,22 @@ class TransportSettings:
     message_bytes: int | None = None
     reordering_packets: int = 0
     nack_interval_ps: int = 4 * PS_PER_US
-    timeout_ps: int = 4000 * PS_PER_US
+    timeout_ps: int | None = None
     # In place of `timeout_ps` while at most `few_packets` are in flight.
     few_packets: int = 3
-    timeout_few_ps: int = 4000 * PS_PER_US
+    timeout_few_ps: int | None = None
+    # Go-back-N goes back at every NACK, also at those that were under way when it did last.
+    every_nack: bool = False
     # A flow ends when its sender knows that all has arrived, not when it has arrived.
     ends_acknowledged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class CongestionSettings:
-    """DCQCN's parameters (Zhu et al., SIGCOMM 2015), without byte counter.
+    """A congestion control by its name in the engine's table, and its parameters by name; absent ones have defaults."""
 
-    Defaults are those of conweave-ns3 (Song et al., SIGCOMM 2023) at 100 Gbit/s, for every rate: NICs have fixed steps,
-    and scaled ones make no consistent difference (docs/simulate-fluid.md).
-    """
-
-    name: CongestionName = "none"
-    gain: float = 1 / 256
-    alpha_interval_ps: int = 1 * PS_PER_US
-    cut_interval_ps: int = 4 * PS_PER_US
-    increase_interval_ps: int = 300 * PS_PER_US
-    fast_recovery_stages: int = 1
-    additive_bps: int = 40_000_000
-    hyper_bps: int = 100_000_000
-    minimum_bps: int = 100_000_000
+    name: str = "none"
+    parameters: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,8 +50,13 @@ def _generate(folder: Path, intent: str | Path) -> None:
 def study_points(study: Study, folder: Path) -> tuple[list[Point], list[str]]:
     """Return a point for every case and seed, named by the case, and warnings. Raises UsageError, IntentError."""
     extras: Mapping[str, Case] = {case.name: case for case in study.cases}
-    found, warnings = points_of([_variant(study, case) for case in study.cases], folder)
+    found, warnings = points_of(study_variants(study), folder)
     return [replace(point, extras=extras[point.variant].extras) for point in found], warnings
+
+
+def study_variants(study: Study) -> list[Variant]:
+    """Return the scenarios of a study, named by their cases. Raises UsageError, IntentError."""
+    return [_variant(study, case) for case in study.cases]
 
 
 def _variant(study: Study, case: Case) -> Variant:

@@ -1,4 +1,4 @@
-"""Write the pages of docs/reference from the code: keys of files, load balancers, commands, errors, platforms.
+"""Write the pages of docs/reference from the code: keys of files, what `simulate` knows, commands, errors, platforms.
 
 Usage: python docs/site/reference.py DIRECTORY
 """
@@ -20,7 +20,8 @@ from ailb_gen.errors import CODES, EXIT_CODES
 from ailb_gen.intent.platforms import Profile, shipped, shipped_names
 from ailb_gen.intent.schema import json_schema
 from ailb_gen.intent.settings import Settings
-from ailb_gen.sim.balancers import BALANCERS, HASHED, LEAST_LOADED, LEAST_LOADED_NEXT, SPREAD, Parameter
+from ailb_gen.sim.balancers import BALANCERS, HASHED, LEAST_LOADED, LEAST_LOADED_NEXT, SPREAD, Balancer, Parameter
+from ailb_gen.sim.congestion import CONGESTION, Congestion
 from ailb_gen.sim.scenario.models import json_schema as scenario_schema
 from ailb_gen.study.what_if.models import json_schema as what_if_schema
 
@@ -219,8 +220,30 @@ _FLOWS = {
 def balancers() -> str:
     """Return the page of the simulator's load balancers and their parameters."""
     rows = [[code(one.name), cell(one.text), _FLOWS[one.rule], cell(one.source)] for one in BALANCERS.values()]
+    lines = table(("name", "what it does", "`level: flow`", "source"), rows)
+    intro = (
+        "The load balancers of [`simulate`](../simulate.md) and [`study what-if`](../what-if.md). Parameters go into "
+        "`balancer: {name: …, parameters: {…}}`. With files, those of DLB are as the files configure them."
+    )
+    return page("Load balancers", intro, [*lines, *_parameters("load balancers", BALANCERS)])
+
+
+def congestion_control() -> str:
+    """Return the page of the simulator's congestion control and its parameters."""
+    rows = [[code(one.name), cell(one.text), one.signal, cell(one.source)] for one in CONGESTION.values()]
+    lines = table(("name", "what it does", "goes by", "source"), rows)
+    intro = (
+        "The congestion control of hosts in [`simulate`](../simulate.md) and [`study what-if`](../what-if.md). "
+        "Parameters go into `congestion: {name: …, parameters: {…}}`; those of DCQCN are also [keys with "
+        "units](scenario.md#congestion)."
+    )
+    return page("Congestion control", intro, [*lines, *_parameters("congestion control", CONGESTION)])
+
+
+def _parameters(title: str, declared: Mapping[str, Balancer] | Mapping[str, Congestion]) -> list[str]:
+    """Return the lines of the parameters of all that is declared, each once."""
     users: dict[Parameter, list[str]] = {}
-    for one in BALANCERS.values():
+    for one in declared.values():
         for parameter in one.parameters:
             users.setdefault(parameter, []).append(code(one.name))
     parameters = [
@@ -234,13 +257,8 @@ def balancers() -> str:
         ]
         for parameter, names in users.items()
     ]
-    lines = [*table(("name", "what it does", "`level: flow`", "source"), rows), "## Parameters", ""]
-    intro = (
-        "The load balancers of [`simulate`](../simulate.md) and [`study what-if`](../what-if.md). Parameters go into "
-        "`balancer: {name: …, parameters: {…}}`. With files, those of DLB are as the files configure them."
-    )
-    lines += table(("parameter", "default", "range", "unit", "meaning", "load balancers"), parameters)
-    return page("Load balancers", intro, lines)
+    head = ("parameter", "default", "range", "unit", "meaning", title)
+    return ["## Parameters", "", *table(head, parameters)]
 
 
 def _range(parameter: Parameter) -> str:
@@ -375,6 +393,7 @@ PAGES = {
     "scenario": scenario,
     "what-if": what_if,
     "load-balancers": balancers,
+    "congestion-control": congestion_control,
     "commands": commands,
     "errors": errors,
     "platforms": platforms,

@@ -265,7 +265,9 @@ def test_a_directory_that_cannot_be_written_is_known_before_the_start(
 
 @pytest.mark.usefixtures("doubled")
 def test_the_short_form_compares_load_balancers_on_a_fabric() -> None:
-    code, shown, told = simulate(*JVD, "--bytes", "1M", "--seeds", "2", "--fail", "stripe1-leaf1-spine1@1us")
+    code, shown, told = simulate(
+        *JVD, "--bytes", "1M", "--seeds", "2", "--fail", "stripe1-leaf1-spine[12]@1us,back=9us"
+    )
     assert (code, told) == (0, "")
     lines = shown.splitlines()
     # Two blocks, and a line of ranges below every balancer in the first.
@@ -301,6 +303,12 @@ BAD = [
     ((".",), ".: this is a directory; name a scenario file, or a fabric file and then the directory"),
     ((JVD[0],), "this is a fabric file, not a scenario"),
     ((*JVD, "--bytes", "1M", "--fail", "spine1@"), "--fail spine1@: error[bad-quantity]: failures[0].at"),
+    (
+        (*JVD, "--bytes", "1M", "--fail", "spine1,rate=0%"),
+        "--fail spine1,rate=0%: error[out-of-range]: failures[0].rate",
+    ),
+    ((*JVD, "--bytes", "1M", "--fail", "spine1,speed=1"), "failures[0].speed: unknown key"),
+    ((*JVD, "--bytes", "1M", "--fail", "999 links"), "failures: 999 links are to fail, and there are 64 between"),
     ((*JVD, "--bytes", "1M", "--fail", ""), "failures: '': there is no such link or switch; name a port as"),
     ((*JVD, "--bytes", "1M", "--set", "traffic[0].collective.hosts=h100-01:*"), "are GPUs of one server"),
     (("SMALL", "--set", "until=-1ms"), "--set until=-1ms: error[out-of-range]: until: the time must not be negative"),

@@ -12,9 +12,9 @@ from tests.sim.engine.cases import flows, leaf_spine
 
 
 def test_every_load_balancer_has_hooks_and_no_hooks_are_without_a_declaration() -> None:
-    # FlowBender and Hopper choose at hosts: switches hash.
+    # These choose at hosts: switches hash.
     assert set(HOOKS) == set(BALANCERS)
-    assert {name for name, hooks in HOOKS.items() if hooks.choose is None} == {"flowbender", "hopper"}
+    assert {name for name, hooks in HOOKS.items() if hooks.choose is None} == {"flowbender", "plb", "hopper"}
 
 
 @pytest.mark.parametrize("name", BALANCERS)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from itertools import pairwise
 
 import numpy as np
@@ -10,8 +11,8 @@ from hypothesis import strategies as st
 
 from ailb_gen.errors import UsageError
 from ailb_gen.sim.clos import clos, with_outages
-from ailb_gen.sim.fabric import LEAF, LOCAL, SPINE, FabricArrays, LinkChange
-from ailb_gen.sim.failures import FailureNames, Outage, random_cables
+from ailb_gen.sim.fabric import LEAF, LOCAL, SPINE, Degradation, FabricArrays, LinkChange
+from ailb_gen.sim.failures import FailureNames, Outage, random_cables, random_links
 from tests.sim.files import fabric
 from tests.sim.test_clos import SMALL
 from tests.sim.walk import check_arrays, next_links, shares
@@ -65,6 +66,25 @@ def test_failures_overlap() -> None:
     assert mine == [(10, "down"), (70, "up")]
     assert [at for at, name, way in changes(found) if name == "spine1:leaf3" and way == "up"] == [60]
     assert all(one.at_ps <= other.at_ps for one, other in pairwise(found.changes))
+
+
+def test_degraded_links_add_up_and_routing_does_not_notice() -> None:
+    outages = [
+        Outage("leaf1-spine2", 10, 50, 5, Degradation(rate=0.5, loss=0.1)),
+        Outage("leaf1:spine2", 20, 40, 5, Degradation(rate=0.5, delay_ps=7, loss=0.1)),
+        Outage("spine2-leaf1", 30, 35, 100),
+    ]
+    found = with_outages(small(), outages)
+    assert [state.at_ps for state in found.forwarding] == [0]
+    mine = [one for one in found.changes if found.link_names[one.link] == "leaf1:spine2"]
+    assert [(one.at_ps, one.up) for one in mine] == [
+        (10, True), (20, True), (30, False), (35, True), (40, True), (50, True),
+    ]  # fmt: skip
+    assert [(one.degraded.rate, one.degraded.delay_ps) for one in mine] == [
+        (0.5, 0), (0.25, 7), (0.25, 7), (0.25, 7), (0.5, 0), (1.0, 0),
+    ]  # fmt: skip
+    assert [round(one.degraded.loss, 12) for one in mine] == [0.1, 0.19, 0.19, 0.19, 0.1, 0.0]
+    assert len(found.changes) == 2 * len(mine)
 
 
 def test_a_failure_from_the_start_is_the_first_state() -> None:
@@ -145,11 +165,29 @@ def test_names_as_users_write_them() -> None:
 
 
 @pytest.mark.parametrize(
+    ("word", "ends"),
+    [
+        # A line card, several switches, a bundle of cables.
+        ("leaf1:s*", ["leaf1:spine1", "leaf1:spine2"]),
+        ("leaf[12]-spine2", ["leaf1:spine2", "leaf2:spine2"]),
+        ("spine2:leaf?", ["spine2:leaf1", "spine2:leaf2", "spine2:leaf3"]),
+        ("spine*", ["spine1:leaf1", "spine1:leaf2", "spine1:leaf3", "spine2:leaf1", "spine2:leaf2", "spine2:leaf3"]),
+    ],
+)
+def test_globs_stand_for_all_that_they_match(word: str, ends: list[str]) -> None:
+    found = small()
+    turned = {f"{other}:{one}" for one, other in (end.split(":") for end in ends)}
+    assert links(found, word) == {*ends, *turned}
+    assert len(FailureNames(found).named(word).switches) == (2 if word == "spine*" else 0)
+
+
+@pytest.mark.parametrize(
     ("word", "hint"),
     [
         ("spin2", "did you mean 'spine2'?"),
         ("leaf1-spine9", "did you mean 'leaf1-spine"),
         ("leaf1:leaf2", "did you mean"),
+        ("leaf9:*", "did you mean"),
         ("", "name a port as DEVICE:PORT, two devices as ONE-OTHER, or a switch"),
     ],
 )
@@ -167,3 +205,16 @@ def test_random_cables() -> None:
     assert abs(float(np.mean([len(one) for one in drawn])) - 25.6) < 5 * (512 * 0.05 * 0.95 / 200) ** 0.5
     assert len(random_cables(found, 1, 1)) == 512
     assert not set(random_cables(found, 1, 1)) & set(found.link_reverse[random_cables(found, 1, 1)])
+
+
+def test_exactly_as_many_links_are_drawn_and_each_as_often_as_others() -> None:
+    found = clos(4, 2, 4, leaf_spine_links=2, host_bps=1, uplink_bps=1)
+    drawn = [random_links(found, 5, seed) for seed in range(400)]
+    assert random_links(found, 5, 7) == drawn[7]
+    assert all(len(set(names)) == 5 and not any("host" in name for name in names) for names in drawn)
+    # 16 links, 125 times each; the standard deviation is 9.3.
+    counts = Counter(name for names in drawn for name in names)
+    assert len(counts) == 16
+    assert all(abs(count - 125) < 45 for count in counts.values())
+    with pytest.raises(UsageError, match="17 links are to fail, and there are 16 between switches"):
+        random_links(found, 17, 1)

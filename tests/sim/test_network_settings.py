@@ -15,7 +15,8 @@ from ailb_gen.sim.balancers import BALANCERS
 from ailb_gen.sim.fabric import SPINE, FabricArrays
 from ailb_gen.sim.from_network import from_network
 from ailb_gen.sim.network_balancer import balancer_settings, without_colors
-from ailb_gen.sim.network_settings import BUFFER_BYTES, data_dscp, network_settings, switch_settings
+from ailb_gen.sim.network_ports import data_dscp
+from ailb_gen.sim.network_settings import BUFFER_BYTES, network_settings, switch_settings
 from tests.checks.trees import network_of, rendered
 from tests.conftest import SMALL
 from tests.forwarding.examples import network
@@ -64,8 +65,14 @@ def test_the_reference_fabric() -> None:
     assert set(switches.ecn_min_bytes[~from_host]) == {QUEUE * 55 // 100}
     assert set(switches.ecn_max_bytes[~from_host]) == {QUEUE * 90 // 100}
     assert set(switches.ecn_probability[~from_host]) == {1.0}
-    # 400 Gb/s for 2 us is 100,000 bytes.
-    assert switches.headroom_bytes == 100_000 + 2 * 9216
+    # As much as is needed, and no limit of the switch.
+    assert switches.headroom_bytes is None
+    assert switches.headroom_pool_bytes is None
+    assert switches.obeys_pauses is True
+    assert switches.payload_limit_bytes is not None
+    # The MTU of NICs, 9000, less 80; ports take 9216 with 14 of Ethernet, IRBs send 9170.
+    assert set(switches.payload_limit_bytes[from_host]) == {8920}
+    assert set(switches.payload_limit_bytes[~from_host]) == {9090, 9122}
 
 
 def link(found: FabricArrays, name: str) -> int:
@@ -121,25 +128,36 @@ def test_without_class_of_service_nothing_is_marked_or_paused() -> None:
     net = replace(net, switches={name: replace(switch, cos=cos) for name, switch in net.switches.items()})
     switches = switch_settings(net, fabric("lab"))
     assert not switches.pfc
-    assert switches.headroom_bytes == 0
     assert switches.ecn_min_bytes is None
     assert switches.ecn_probability is None
 
 
 @pytest.mark.parametrize(
-    ("pattern", "text"),
+    ("pattern", "text", "sends", "obeys"),
     [
-        (r"(code-point 011010 \{\s+)pfc;", r"\1"),
-        (r"flow-control-queue 4;", "flow-control-queue 5;"),
-        (r" no-loss pfc-priority 3;", ";"),
+        (r"(code-point 011010 \{\s+)pfc;", r"\1", False, True),
+        (r"flow-control-queue 4;", "flow-control-queue 5;", True, False),
+        (r" no-loss pfc-priority 3;", ";", False, True),
+        (r"pfc-priority 3;", "pfc-priority 4;", True, True),
     ],
-    ids=["not sent", "wrong queue", "not lossless"],
+    ids=["not sent", "wrong queue", "not lossless", "other priority"],
 )
-def test_pfc_at_some_switches_is_refused(tmp_path: Path, pattern: str, text: str) -> None:
+def test_pfc_of_one_leaf(tmp_path: Path, pattern: str, text: str, sends: bool, obeys: bool) -> None:
+    """A leaf that sends no pause frames, or does not obey those of others; the others are as they were."""
     net = mutated(tmp_path, "jvd", LEAF1, pattern, text)
-    message = "PFC for RDMA's data is on at 154 switch ports and off at 6, of stripe1-leaf1: stripe1-leaf1:et-0/0/"
-    with pytest.raises(UsageError, match=re.escape(message)):
-        switch_settings(net, fabric("jvd"))
+    found = fabric("jvd")
+    switches = switch_settings(net, found)
+    node = found.names.index("stripe1-leaf1")
+    into = found.link_target == node
+    inside = found.link_target >= found.host_count
+    pfc = np.broadcast_to(switches.pfc, found.link_count)
+    assert set(pfc[into]) == {sends}
+    assert pfc[inside & ~into].all()
+    stopped = np.broadcast_to(switches.obeys_pauses, found.link_count)
+    assert set(stopped[(found.link_source == node) & inside]) == {obeys}
+    # Another priority of the leaf's frames stops no neighbor either.
+    neighbors = pfc & into
+    assert set(stopped[neighbors]) <= {"priority 4" not in text}, "a frame of priority 4"
 
 
 def test_the_dscp_of_the_servers_decides(tmp_path: Path) -> None:
@@ -151,7 +169,8 @@ def test_the_dscp_of_the_servers_decides(tmp_path: Path) -> None:
         switch_settings(net, fabric("jvd"))
     both = {name: host for name, host in net.hosts.items() if name in ("h100-01", "h100-02")}
     # That DSCP is in no class: best effort, which is neither marked nor lossless.
-    switches = switch_settings(replace(net, hosts=both), fabric("jvd"))
+    net = replace(net, hosts=both)
+    switches = switch_settings(net, from_network(net, Routing(net)))
     assert not switches.pfc
     assert switches.ecn_min_bytes is None
 
@@ -166,10 +185,13 @@ def test_the_lossless_pool_of_the_files(tmp_path: Path) -> None:
     spine = root / "switches/spine1.conf"
     spine.write_text(spine.read_text().replace("                percent 61;\n                dynamic", "dynamic"))
     net = network_of(root)
-    with pytest.raises(
-        UsageError, match=r"lossless buffers: dynamic-threshold 5 at spine1; dynamic-threshold 5, percent 61 at spine2"
-    ):
-        switch_settings(net, from_network(net, Routing(net)))
+    fabric = from_network(net, Routing(net))
+    one = switch_settings(net, fabric)
+    assert one.ingress_alpha == 0.25
+    expected = [1 if name == "spine1" else 0.61 for name in fabric.names[fabric.host_count :]]
+    assert np.array_equal(one.shared_buffer_bytes, np.array(expected) * BUFFER_BYTES)
+    assert one.headroom_pool_bytes is not None
+    assert set(one.headroom_pool_bytes) == {BUFFER_BYTES * 24 // 100}
 
 
 FLOWLET = dlb("flowlet inactivity-interval 64", "sampling-rate 5000", "ether-type ipv6")
@@ -217,7 +239,7 @@ def test_glb_needs_leaves_that_balance_and_spines_that_help() -> None:
     assert balancer_settings(both).name == "glb"
     assert balancer_settings(both).parameters["inactivity_us"] == 64
     assert balancer_settings(balanced("lab", dlb=FLOWLET, glb="plain")).name == "glb"
-    with pytest.raises(UsageError, match=r"stripe1-leaf1, .* GLB on; the other 4: .* GLB off"):
+    with pytest.raises(UsageError, match=r"GLB is on at stripe1-leaf1, .* and off at the other"):
         balancer_settings(_of_each(leaves, balanced("lab", dlb=FLOWLET)))
     # Helpers alone balance nothing, and neither do leaves that only help.
     assert balancer_settings(_of_each(spines, leaves)).name == "dlb"
@@ -235,15 +257,26 @@ def test_another_balancer_has_the_parameters_that_it_knows() -> None:
     assert balancer_settings(network("jvd"), "ecmp").parameters == {}
 
 
-def test_switches_that_balance_differently_are_named(tmp_path: Path) -> None:
+def test_a_switch_that_balances_differently_has_its_own_parameters(tmp_path: Path) -> None:
     net = mutated(tmp_path, "jvd", LEAF1, "inactivity-interval 128", "inactivity-interval 500")
-    message = (
-        "switches balance differently, and the simulator has one load balancer: stripe1-leaf1: DLB flowlet, "
-        "inactivity_us 500, flowset_entries 2048, quality_delta 6, probability 0.0117188, sampling_rate 1e+06, GLB "
-        "off; the other 19: DLB flowlet, inactivity_us 128"
-    )
-    with pytest.raises(UsageError, match=re.escape(message)):
-        balancer_settings(net)
+    found = balancer_settings(net)
+    assert found.parameters == JVD
+    number = fabric("jvd").names.index("stripe1-leaf1") - fabric("jvd").host_count
+    assert found.exceptions == {number: JVD | {"inactivity_us": 500}}
+    assert not balancer_settings(net, "ecmp").exceptions
+
+
+def test_modes_that_differ_are_those_of_flowlets() -> None:
+    """DLB off at one leaf, per packet at another: as flowlets, since the engine has one load balancer."""
+    net = balanced("lab", dlb=FLOWLET)
+    first, second, *_ = net.switches
+    for name, statements in ((first, ()), (second, dlb("per-packet"))):
+        one = net.switches[name]
+        one = replace(one, balancing=replace(one.balancing, dlb=statements))
+        net = replace(net, switches={**net.switches, name: one})
+    found = balancer_settings(net)
+    assert found.name == "dlb"
+    assert found.exceptions == {0: {"dynamic": 0}, 1: {"inactivity_us": 0, "probability": 0}}
 
 
 @pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "brownfield"])

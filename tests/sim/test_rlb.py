@@ -23,7 +23,7 @@ CROSSING = "traffic[0].collective.hosts=[h100-01:*,h100-03:*,h100-02:*,h100-04:*
 
 def bus_bandwidth(out: Path, artifacts: Path, size: str, *words: str) -> dict[str, float]:
     """Return the statistics of an all-reduce over four queue pairs; the bus bandwidth has the same for every seed."""
-    given = ("--bytes", size, "--balancer", "rlb", "--queue-pairs", "4", "--executor", "serial")
+    given = ("--bytes", size, "--balancer", "rlb", "--queue-pairs", "4", "--executor", "serial", "--force")
     how = ("--placement", "in-order", "-o", str(out))
     code, _, error = run("simulate", str(FABRIC), str(artifacts), *given, *how, *words)
     assert code == 0, error

@@ -16,7 +16,7 @@ from ailb_gen.sim import memory, point, sweep
 from ailb_gen.sim.clos import clos
 from ailb_gen.sim.comparison import compared, comparison_table
 from ailb_gen.sim.digest import digest
-from ailb_gen.sim.engine import records
+from ailb_gen.sim.engine import records, senders
 from ailb_gen.sim.fabric import FabricArrays
 from ailb_gen.sim.outcome import Progress
 from ailb_gen.sim.point import Point, Traffic, run_of, simulate
@@ -197,7 +197,9 @@ def test_only_what_runs_at_a_time_counts(transport: TransportName, packets: int)
 
 def test_the_estimate_knows_the_sizes_of_the_engine() -> None:
     assert 3 * records.PACKET.itemsize <= memory.PACKET
-    assert records.FLOW.itemsize + records.TIMER.itemsize <= memory.FLOW
+    assert records.FLOW.itemsize + records.TIMER.itemsize + senders.SENDER.itemsize <= memory.FLOW
+    assert senders.CONTROLLED.itemsize <= memory.CONTROLLED
+    assert 3 * senders.STAMPS * senders.STAMP.itemsize <= memory.TELEMETRY
     assert records.TASK.itemsize + 40 <= memory.TASK
     # Two classes of its own and eight of data.
     link = records.LINK.itemsize + records.WIRE.itemsize + records.PORT.itemsize + 4 * records.BUCKETS

@@ -9,10 +9,10 @@ from ailb_gen.sim.engine.wire import append, new_packet, transmit
 @inlined
 def _threshold(state: EngineState, node: int) -> int:
     """Return how long an ingress queue may be."""
-    config = state.config[0]
-    if config.pause_bytes != NONE:
-        return config.pause_bytes
-    return int(config.ingress_alpha * (config.shared_buffer_bytes - state.nodes[node].used))
+    record = state.nodes[node]
+    if record.pause != NONE:
+        return record.pause
+    return int(record.ingress_alpha * (record.shared - record.used))
 
 
 @compiled
@@ -40,17 +40,18 @@ def admit(state: EngineState, node: int, link: int, packet: int, now: int) -> bo
     record = state.nodes[node]
     size = state.packets[packet].bytes
     came, priority = state.packets[packet].came, state.packets[packet].priority
-    if not config.pfc:
-        rest = config.shared_buffer_bytes - record.used
-        if size > rest or state.queues[priority, link].bytes + size > config.egress_alpha * rest:
+    if not config.pfc or state.held[priority, came].limit == NONE:
+        rest = record.shared - record.used
+        if size > rest or state.queues[priority, link].bytes + size > record.egress_alpha * rest:
             return False
         record.used += size
         return True
     ingress = state.held[priority, came]
-    if ingress.ingress + size > _threshold(state, node) or record.used + size > config.shared_buffer_bytes:
-        if ingress.headroom + size > config.headroom_bytes:
+    if ingress.ingress + size > _threshold(state, node) or record.used + size > record.shared:
+        if ingress.headroom + size > ingress.limit or record.headroom + size > record.headroom_pool:
             return False
         ingress.headroom += size
+        record.headroom += size
     else:
         ingress.ingress += size
         record.used += size
@@ -68,13 +69,14 @@ def release(state: EngineState, link: int, packet: int) -> None:
     node = state.links[link].source
     record = state.nodes[node]
     size = state.packets[packet].bytes
-    if not config.pfc:
+    came, priority = state.packets[packet].came, state.packets[packet].priority
+    if not config.pfc or state.held[priority, came].limit == NONE:
         record.used -= size
         return
-    came, priority = state.packets[packet].came, state.packets[packet].priority
     ingress = state.held[priority, came]
     spare = min(ingress.headroom, size)
     ingress.headroom -= spare
+    record.headroom -= spare
     ingress.ingress -= size - spare
     record.used -= size - spare
     wire = state.wires[came]

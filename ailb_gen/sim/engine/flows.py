@@ -1,14 +1,15 @@
 """The graph of flows and computations: who may start, who has ended; records of flows and their first packets."""
 
-from ailb_gen.sim.engine import dcqcn
 from ailb_gen.sim.engine import records as r
 from ailb_gen.sim.engine.balancers.dispatch import begin_flow, choose
+from ailb_gen.sim.engine.congestion import queue_pairs
 from ailb_gen.sim.engine.events import add_timer
 from ailb_gen.sim.engine.jit import compiled, inlined, spliced
 from ailb_gen.sim.engine.links import join, kick
 from ailb_gen.sim.engine.nic import activate, begin_message, data_packet, nic_link
 from ailb_gen.sim.engine.random import mix
 from ailb_gen.sim.engine.records import EngineState
+from ailb_gen.sim.engine.timeouts import begin_measuring
 from ailb_gen.sim.fabric import UNREACHABLE
 
 
@@ -49,6 +50,8 @@ def _new_flow(state: EngineState, task: int, now: int) -> int:
     flow.next = flow.unsent = flow.acknowledged = flow.repair = flow.highest = 0
     flow.recovery = r.NONE
     flow.timer = 0
+    if config.transport != r.RAW:
+        begin_measuring(state, number)
     flow.available = now
     flow.expected = flow.arrived = 0
     flow.latest = flow.refused = r.NONE
@@ -98,8 +101,8 @@ def start_flow(state: EngineState, task: int, now: int) -> None:
     record.link = nic_link(state, record.source, flow)
     if state.config[0].message_ps:
         begin_message(state, flow, now)
-    if state.config[0].dcqcn:
-        dcqcn.begin(state, flow)
+    if state.config[0].congestion:
+        queue_pairs.begin(state, flow, now)
     if activate(state, flow, now):
         kick(state, record.link, now)
 

@@ -5,6 +5,7 @@ from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.links import join
 from ailb_gen.sim.engine.nic import release_flow
 from ailb_gen.sim.engine.records import CONTROL, NONE, EngineState
+from ailb_gen.sim.engine.routes import fib_entry
 from ailb_gen.sim.engine.wire import free_packet
 from ailb_gen.sim.fabric import LOCAL
 
@@ -24,13 +25,6 @@ def refuse(state: EngineState, link: int, packet: int) -> None:
     state.ports[link].drops += 1
     state.run[0].drops += 1
     lose(state, packet)
-
-
-@inlined
-def fib_entry(state: EngineState, node: int, prefix: int) -> int:
-    """Return the next-hop set of a switch for a prefix, UNREACHABLE or LOCAL."""
-    config = state.config[0]
-    return state.next_hops[state.run[0].version, (node - config.hosts) * config.prefixes + prefix]
 
 
 @inlined

@@ -27,7 +27,7 @@ F = TypeVar("F", bound=Callable[..., object])
 T = TypeVar("T")
 KEPT_STATES = 8
 # The engines, and the modules whose constants they compile.
-SOURCES = ("engine/**/*.py", "fluid/**/*.py", "balancers.py", "fabric.py", "outcome.py")
+SOURCES = ("engine/**/*.py", "fluid/**/*.py", "balancers.py", "congestion.py", "fabric.py", "outcome.py")
 # Bytes of a cache line.
 LINE = 64
 

@@ -2,7 +2,7 @@
 
 from ailb_gen.sim.engine import records as r
 from ailb_gen.sim.engine.balancers import dispatch as balancer
-from ailb_gen.sim.engine.events import add_timer, remove_timer, schedule
+from ailb_gen.sim.engine.events import add_timer, moment, remove_timer, schedule
 from ailb_gen.sim.engine.flows import compute, end_task, make_ready, next_arrivals, packets_of, start_flow
 from ailb_gen.sim.engine.forwarding import lose, next_hops, send_on
 from ailb_gen.sim.engine.jit import compiled, entry, inlined, reference, spliced
@@ -38,11 +38,12 @@ def _forward(state: EngineState, node: int, packet: int, now: int) -> None:
 
 @compiled
 def _stop(state: EngineState, link: int, classes: int, now: int) -> None:
-    """Let exactly these classes of a link (bits) be stopped."""
-    record = state.links[link]
+    """Let exactly these classes of a link (bits) be stopped, if its sender obeys."""
+    record, port = state.links[link], state.ports[link]
+    if port.deaf:
+        return
     before = record.paused
     record.paused = classes
-    port = state.ports[link]
     if classes and not before:
         port.paused_at = now
     if before and not classes:
@@ -70,6 +71,8 @@ def _is_lost(state: EngineState, link: int, packet: int, now: int) -> bool:
     wire, port = state.wires[link], state.ports[link]
     sent = state.links[link].delay + state.packets[packet].bytes * state.links[link].byte_ps
     if wire.down or now - sent < port.restored:
+        return True
+    if state.packets[packet].bytes > port.most_bytes and state.packets[packet].kind == r.DATA:
         return True
     # A port repeats its pause frames for as long as they hold.
     if port.loss == 0.0 or state.packets[packet].kind in (r.PAUSE, r.RESUME):
@@ -106,13 +109,35 @@ def _arrival(state: EngineState, link: int, now: int) -> None:
 
 
 @compiled
-def _change(state: EngineState, number: int) -> None:
-    """Let a link fail or come back."""
+def _change_speed(state: EngineState, number: int) -> None:
+    """Let a link have another rate and delay; packets that it sends then do not arrive before those on the wire."""
     change = state.changes[number]
-    wire = state.wires[change.link]
+    link = state.links[change.link]
+    if state.config[0].lazy:
+        catch_up(state, change.link, change.time)
+    arrived = link.free + link.delay
+    link.byte_ps, link.delay = change.byte_ps, change.delay
+    if state.wires[change.link].head != r.NONE and arrived - link.delay > link.free:
+        link.free = arrived - link.delay
+        if link.wake != r.NEVER:
+            link.wake = moment(link.free, r.FREED)
+        schedule(state, change.link)
+    # When packets on the wire were sent does not follow from the new ones.
+    state.ports[change.link].restored = -r.NEVER
+
+
+@compiled
+def _change(state: EngineState, number: int) -> None:
+    """Let a link fail, come back, or carry less than it could."""
+    change = state.changes[number]
+    link, wire = state.links[change.link], state.wires[change.link]
+    returns = wire.down and change.up
     wire.down = 0 if change.up else 1
     wire.lossy = 1
-    if not change.up:
+    state.ports[change.link].loss = change.loss
+    if change.byte_ps != link.byte_ps or change.delay != link.delay:
+        _change_speed(state, number)
+    if not returns:
         return
     state.ports[change.link].restored = change.time
     # What the other direction heard last may be out of date.

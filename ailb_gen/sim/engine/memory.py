@@ -4,11 +4,14 @@ from typing import Any
 
 import numpy as np
 
+from ailb_gen.sim import congestion
 from ailb_gen.sim.balancers import BALANCERS, NUMBERS
 from ailb_gen.sim.engine import records as r
 from ailb_gen.sim.engine.balancers.dispatch import HOOKS
+from ailb_gen.sim.engine.congestion.dispatch import HOOKS as CONTROLS
 from ailb_gen.sim.engine.random import MASK, seeded
 from ailb_gen.sim.engine.records import NEVER, NONE, EngineState, Records, records
+from ailb_gen.sim.engine.senders import CONTROLLED, SENDER, STAMP, STAMPS
 from ailb_gen.sim.engine.steered import STEERED
 from ailb_gen.sim.fabric import PS_PER_S, UNREACHABLE, FabricArrays
 from ailb_gen.sim.settings import SimulationSettings
@@ -17,8 +20,8 @@ from ailb_gen.sim.workload import COMPUTATION, Workload, shared_queue_pairs
 TRANSPORTS = {"raw": r.RAW, "go-back-n": r.GO_BACK_N, "selective-repeat": r.SELECTIVE, "timeout-only": r.SELECTIVE}
 FIRST_PACKETS, FIRST_TIMERS = 4096, 1024
 NO_LIMIT = 2**31 - 1
-# After this many halvings nothing is left to recover.
-MOST_STAGES = 2**16 - 2
+# The least timeout that follows from round trips, in idle round trips of the longest path.
+LEAST_TIMEOUT = 10
 
 
 def byte_ps(fabric: FabricArrays) -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -33,11 +36,15 @@ def window_packets(fabric: FabricArrays, settings: SimulationSettings) -> int:
         return max(1, transport.window_bytes // settings.packets.payload_bytes)
     if transport.name != "selective-repeat":
         return NO_LIMIT
-    # One bandwidth-delay product of the longest path there and back over two tiers (Mittal et al., SIGCOMM 2018).
+    # One bandwidth-delay product (Mittal et al., SIGCOMM 2018).
+    product = longest_round_trip(fabric, settings) / float(byte_ps(fabric).min())
+    return max(1, int(product / settings.packets.payload_bytes))
+
+
+def longest_round_trip(fabric: FabricArrays, settings: SimulationSettings) -> float:
+    """Return the round trip of a packet over two tiers of the slowest and longest links, all idle, in ps."""
     wire = settings.packets.payload_bytes + settings.packets.header_bytes
-    slowest = float(byte_ps(fabric).max())
-    round_trip = 2 * 4 * float(fabric.delay_ps.max()) + 4 * wire * slowest
-    return max(1, int(round_trip / float(byte_ps(fabric).min()) / settings.packets.payload_bytes))
+    return 2 * 4 * float(fabric.delay_ps.max()) + 4 * wire * float(byte_ps(fabric).max())
 
 
 def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSettings, seed: int) -> EngineState:
@@ -53,12 +60,15 @@ def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSett
     measured = settings.measurement
     tasks, limiters = _tasks(workload, settings)
     hooks, parameters = HOOKS[settings.balancer.name], _parameters(settings)
+    most = {name: max(values) for name, values in parameters.items()}
+    controls = CONTROLS[settings.congestion.name]
+    config = _config(fabric, workload, settings, classes, bits)
+    hops = int(config["telemetry_hops"])
     firsts, hosts = fabric.set_first, fabric.first_destination
-    changes = np.array([(one.at_ps, one.link, one.up) for one in fabric.changes], np.int64).reshape(-1, 3)
     queue = dict.fromkeys(("head", "tail", "ring_head", "ring_tail"), NONE)
     bitmaps = (flows if settings.transport.name not in ("raw", "go-back-n") else 1, words)
     return EngineState(
-        config=records(1, r.CONFIG, **_config(fabric, workload, settings, classes, bits)),
+        config=records(1, r.CONFIG, **config),
         run=records(1, r.RUN, free_packets=FIRST_PACKETS, free_flow=NONE, ready_head=NONE),
         tree=np.full(2 << bits, NEVER, np.int64),
         timers=records((2, flows + FIRST_TIMERS + len(fabric.changes) + len(fabric.forwarding)), r.TIMER),
@@ -68,30 +78,36 @@ def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSett
         ports=_ports(links, settings),
         waiting=np.zeros(links, np.int32),
         queues=records((classes, links), r.QUEUE, **queue),
-        held=records((classes, links), r.HELD),
+        held=records((classes, links), r.HELD, limit=_headroom(fabric, settings)),
         packets=_packets(FIRST_PACKETS, 0),
         flows=records(flows, r.FLOW),
+        senders=records(1 if settings.transport.name == "raw" else flows, SENDER),
         tasks=tasks,
         limiters=limiters,
         successors=np.array(workload.successors, np.int32),
         arrivals=workload.arrivals(),
-        changes=records(len(changes), r.CHANGED, time=changes[:, 0], link=changes[:, 1], up=changes[:, 2]),
+        changes=_changes(fabric, settings),
         next_hops=np.stack([state.next_hops.reshape(-1) for state in fabric.forwarding]).astype(np.int32),
         fib_times=np.array([state.at_ps for state in fabric.forwarding], np.int64),
         sets=records(len(firsts) - 1, r.SET, first=firsts[:-1], count=np.diff(firsts)),
         set_links=np.array(fabric.set_links, np.int32),
         destinations=_destinations(fabric),
         hosts=records(len(hosts) - 1, r.HOST_ENTRY, links=fabric.host_set, first=hosts[:-1], count=np.diff(hosts)),
-        nodes=records(nodes, r.NODE, seed=seeded(seed ^ MASK, nodes), leaf=fabric.leaf_numbers()),
+        nodes=_nodes(fabric, settings, seeded(seed ^ MASK, nodes)),
         arrived=np.zeros(bitmaps, np.int64),
         acknowledged=np.zeros(bitmaps, np.int64),
         random=seeded(seed, 4 * nodes).reshape(nodes, 4),
         histogram=np.zeros((r.BUCKETS, links), np.int32),
         buckets=np.array([int(number).bit_length() for number in range(1 << 16)], np.uint8),
         load=np.zeros((measured.load_samples if measured.load_interval_ps else 0, links), np.int64),
-        parameters=records(1, r.PARAMETERS, **parameters),
-        metrics=np.zeros(hooks.tables(fabric, parameters), np.int64),
-        steered=records(flows if hooks.keeps(parameters) else 1, STEERED),
+        parameters=records(1 + len(settings.balancer.exceptions), r.PARAMETERS, **parameters),
+        metrics=np.zeros(hooks.tables(fabric, most), np.int64),
+        congestion=records(1, r.CONGESTION_PARAMETERS, **_congestion_parameters(settings)),
+        controlled=records(flows if controls.keeps else 1, CONTROLLED),
+        kept=records(len(limiters) if controls.keeps else 1, CONTROLLED),
+        stamps=records(FIRST_PACKETS * hops or 1, STAMP),
+        last_stamps=records(flows * hops or 1, STAMP),
+        steered=records(flows if hooks.keeps(most) else 1, STEERED),
     )
 
 
@@ -112,9 +128,7 @@ def _config(
     hooks = HOOKS[settings.balancer.name]
     parts = (
         settings.packets,
-        settings.switches,
         settings.transport,
-        settings.congestion,
         settings.nics,
         settings.measurement,
     )
@@ -126,6 +140,11 @@ def _config(
         "horizon": 1 << (63 - bits),
         "leaves": 1 << bits,
         "timer_leaf": fabric.link_count,
+        "shared_buffer_bytes": NONE
+        if switches.shared_buffer_bytes is None
+        else int(np.max(switches.shared_buffer_bytes)),
+        "pfc": bool(np.any(switches.pfc)),
+        "resume_offset_bytes": switches.resume_offset_bytes,
         "hosts": fabric.host_count,
         "prefixes": fabric.forwarding[0].next_hops.shape[1],
         "classes": classes,
@@ -136,16 +155,42 @@ def _config(
         and classes == r.FIRST_DATA + 1,
         "deferred": hooks.deferred,
         "transport": TRANSPORTS[transport.name],
-        "dcqcn": settings.congestion.name == "dcqcn",
         "balancer": NUMBERS[settings.balancer.name],
         "chunk": settings.balancer.parameters.get("chunk_packets", 0),
         "delayed": int(np.count_nonzero((workload.waits > 0) & (workload.start_ps > 0))),
         "round_robin": switches.scheduling == "round-robin",
         "window": window_packets(fabric, settings),
+        "least_timeout_ps": int(LEAST_TIMEOUT * longest_round_trip(fabric, settings)),
         "message_packets": 0 if message is None else max(1, -(-message // settings.packets.payload_bytes)),
         "reordering_packets": NO_LIMIT if transport.name == "timeout-only" else transport.reordering_packets,
-        "fast_recovery_stages": min(settings.congestion.fast_recovery_stages, MOST_STAGES),
+        "timeout_few_ps": NONE if transport.timeout_ps is None else transport.timeout_few_ps or transport.timeout_ps,
+        **_congestion(fabric, settings),
     }
+
+
+def _congestion(fabric: FabricArrays, settings: SimulationSettings) -> dict[str, float]:
+    """Return what the engine knows of congestion control, and the headers with what switches write."""
+    name = settings.congestion.name
+    hooks, given = CONTROLS[name], congestion.CONGESTION[name].values(settings.congestion.parameters)
+    telemetry = int(given[hooks.telemetry]) if hooks.telemetry else 0
+    return {
+        "congestion": congestion.NUMBERS[name],
+        "paced": hooks.paced,
+        "windowed": hooks.windowed,
+        "controlled": hooks.keeps,
+        "telemetry_bytes": telemetry,
+        "telemetry_hops": STAMPS if hooks.telemetry else 0,
+        "header_bytes": settings.packets.header_bytes + telemetry,
+        "common_round_trip_ps": _congestion_parameters(settings).get("round_trip_ps", 0)
+        or longest_round_trip(fabric, settings),
+    }
+
+
+def _congestion_parameters(settings: SimulationSettings) -> dict[str, float]:
+    """Return the parameters of congestion control by their names in the engine."""
+    row = congestion.CONGESTION[settings.congestion.name]
+    given = row.values(settings.congestion.parameters)
+    return {one.field: one.value(given[one.name]) for one in row.parameters}
 
 
 def _links(fabric: FabricArrays) -> Records:
@@ -160,7 +205,10 @@ def _links(fabric: FabricArrays) -> Records:
 
 
 def _wires(fabric: FabricArrays, settings: SimulationSettings) -> Records:
-    loss = settings.switches.loss_probability
+    loss, limit = settings.switches.loss_probability, settings.switches.payload_limit_bytes
+    lossy = np.zeros(fabric.link_count, np.bool_) if loss is None else loss > 0
+    if limit is not None:
+        lossy = lossy | (limit < settings.packets.payload_bytes)
     return records(
         fabric.link_count,
         r.WIRE,
@@ -170,13 +218,13 @@ def _wires(fabric: FabricArrays, settings: SimulationSettings) -> Records:
         target=fabric.link_target,
         reverse=fabric.link_reverse,
         uplink=fabric.uplink_numbers(),
-        lossy=False if loss is None else loss > 0,
+        lossy=lossy,
     )
 
 
 def _ports(links: int, settings: SimulationSettings) -> Records:
     none = dict.fromkeys(("context_head", "context_tail", "ecn_min"), NONE)
-    result = records(links, r.PORT, quality=r.BEST_BAND, **none)
+    result = records(links, r.PORT, quality=r.BEST_BAND, most_bytes=NO_LIMIT, **none)
     switches = settings.switches
     if switches.ecn_min_bytes is not None:
         result["ecn_min"] = switches.ecn_min_bytes
@@ -184,7 +232,59 @@ def _ports(links: int, settings: SimulationSettings) -> Records:
         result["ecn_probability"] = switches.ecn_probability
     if switches.loss_probability is not None:
         result["loss"] = switches.loss_probability
+    result["deaf"] = ~np.asarray(switches.obeys_pauses)
+    if switches.payload_limit_bytes is not None:
+        most = np.minimum(switches.payload_limit_bytes + settings.packets.header_bytes, NO_LIMIT)
+        result["most_bytes"] = most
     return result
+
+
+def _changes(fabric: FabricArrays, settings: SimulationSettings) -> Records:
+    """Return what links are from some times on."""
+    links = np.array([one.link for one in fabric.changes], np.int64)
+    degraded = [one.degraded for one in fabric.changes]
+    always = settings.switches.loss_probability
+    loss = np.array([one.loss for one in degraded], np.float64)
+    return records(
+        len(links),
+        r.CHANGED,
+        time=np.array([one.at_ps for one in fabric.changes], np.int64),
+        link=links,
+        up=np.array([one.up for one in fabric.changes], np.int64),
+        byte_ps=np.rint(byte_ps(fabric)[links] / np.array([one.rate for one in degraded], np.float64)),
+        delay=fabric.delay_ps[links] + np.array([one.delay_ps for one in degraded], np.int64),
+        loss=loss if always is None else 1.0 - (1.0 - loss) * (1.0 - always[links]),
+    )
+
+
+def _nodes(fabric: FabricArrays, settings: SimulationSettings, seeds: r.Ints) -> Records:
+    result = records(len(seeds), r.NODE, seed=seeds, leaf=fabric.leaf_numbers())
+    switches, own = settings.switches, result[fabric.host_count :]
+    own["shared"] = 0 if switches.shared_buffer_bytes is None else switches.shared_buffer_bytes
+    own["ingress_alpha"], own["egress_alpha"] = switches.ingress_alpha, switches.egress_alpha
+    own["pause"] = NONE if switches.pause_bytes is None else switches.pause_bytes
+    own["headroom_pool"] = NEVER if switches.headroom_pool_bytes is None else switches.headroom_pool_bytes
+    for number, switch in enumerate(settings.balancer.exceptions, 1):
+        own["profile"][switch] = number
+    return result
+
+
+def needed_headroom(fabric: FabricArrays, settings: SimulationSettings) -> r.Ints:
+    """Return the bytes that can still arrive over every link after a pause frame, shape (L,).
+
+    What is sent in a round trip; the packet that caused it, the one that the frame waits for, and the one that is being
+    sent when it comes; and the frame itself.
+    """
+    packets = settings.packets
+    flying = (2 * fabric.delay_ps) // byte_ps(fabric)
+    return flying + 3 * (packets.payload_bytes + packets.header_bytes) + packets.control_bytes
+
+
+def _headroom(fabric: FabricArrays, settings: SimulationSettings) -> r.Ints:
+    """Return the headroom of data that comes over every link, shape (L,); NONE where it is lossy."""
+    given = -1 if settings.switches.headroom_bytes is None else settings.switches.headroom_bytes
+    room = np.minimum(np.where(np.less(given, 0), needed_headroom(fabric, settings), given), NO_LIMIT)
+    return np.broadcast_to(np.where(settings.switches.pfc, room, NONE), fabric.link_count)
 
 
 def _packets(count: int, first: int) -> Records:
@@ -207,7 +307,7 @@ def _tasks(workload: Workload, settings: SimulationSettings) -> tuple[Records, R
     if workload.priority is not None:
         result["priority"][:count] = workload.priority
     shared = 0
-    if settings.congestion.name == "dcqcn":
+    if settings.congestion.name != "none":
         result["limiter"][:count], shared = shared_queue_pairs(workload)
     return result, records(max(1, shared), r.LIMITER, flow=NONE)
 
@@ -227,11 +327,12 @@ def _destinations(fabric: FabricArrays) -> Records:
     return result
 
 
-def _parameters(settings: SimulationSettings) -> dict[str, float]:
-    """Return the parameters of the load balancer by their names in the engine."""
-    row = BALANCERS[settings.balancer.name]
-    given = row.values(settings.balancer.parameters)
-    return {one.field: one.value(given[one.name]) for one in row.parameters}
+def _parameters(settings: SimulationSettings) -> dict[str, list[float]]:
+    """Return the parameters of the load balancer by their names in the engine: of most switches, then of others."""
+    balancer = settings.balancer
+    row = BALANCERS[balancer.name]
+    profiles = [row.values(given) for given in (balancer.parameters, *balancer.exceptions.values())]
+    return {one.field: [one.value(given[one.name]) for given in profiles] for one in row.parameters}
 
 
 def grown(state: EngineState, reason: int) -> EngineState:
@@ -250,4 +351,9 @@ def grown(state: EngineState, reason: int) -> EngineState:
     run["free_packets"] += count
     packets = records(first + count, r.PACKET)
     packets[:first], packets[first:] = state.packets, fresh
+    hops = int(state.config[0]["telemetry_hops"])
+    if hops:
+        stamps = records((first + count) * hops, STAMP)
+        stamps[: first * hops] = state.stamps
+        state = state._replace(stamps=stamps)
     return state._replace(packets=packets)

@@ -1,11 +1,12 @@
 """The sending side of a NIC: its flows in turn, each at its rate and within its window."""
 
 from ailb_gen.sim.engine import records as r
-from ailb_gen.sim.engine.dcqcn import catch_up as settle_rate
-from ailb_gen.sim.engine.dcqcn import end as keep_rate
+from ailb_gen.sim.engine.congestion import queue_pairs
+from ailb_gen.sim.engine.congestion.dispatch import settle
 from ailb_gen.sim.engine.events import add_timer
 from ailb_gen.sim.engine.jit import compiled, inlined, prefetch
 from ailb_gen.sim.engine.records import EngineState
+from ailb_gen.sim.engine.timeouts import timeout_of
 from ailb_gen.sim.engine.wire import new_packet
 
 
@@ -63,7 +64,10 @@ def to_send(state: EngineState, flow: int) -> int:
         if sequence != r.NONE:
             return sequence
     config = state.config[0]
-    if record.next >= record.packets or record.next - record.acknowledged >= config.window:
+    in_flight = record.next - record.acknowledged
+    if record.next >= record.packets or in_flight >= config.window:
+        return r.NONE
+    if config.windowed and in_flight and in_flight >= state.controlled[flow].window:
         return r.NONE
     if config.message_packets and record.next // config.message_packets > record.acknowledged // config.message_packets:
         return r.NONE
@@ -212,8 +216,8 @@ def release_flow(state: EngineState, flow: int) -> None:
         return
     if state.config[0].context_cache:
         forget_context(state, flow)
-    if state.config[0].dcqcn:
-        keep_rate(state, flow)
+    if state.config[0].congestion:
+        queue_pairs.end(state, flow)
     if record.phase == r.PACED:
         return
     state.tasks[record.task].flow = r.NONE
@@ -221,14 +225,6 @@ def release_flow(state: EngineState, flow: int) -> None:
     record.task = r.NONE
     record.ring_next = state.run[0].free_flow
     state.run[0].free_flow = flow
-
-
-@inlined
-def timeout_of(state: EngineState, flow: int) -> int:
-    """Return how long a flow waits for an acknowledgement."""
-    config = state.config[0]
-    record = state.flows[flow]
-    return config.timeout_few_ps if record.next - record.acknowledged <= config.few_packets else config.timeout_ps
 
 
 @inlined
@@ -269,8 +265,8 @@ def next_packet(state: EngineState, link: int, priority: int, now: int) -> int:
     size = state.packets[packet].bytes
     on_wire = size * state.links[link].byte_ps
     duration = on_wire
-    if config.dcqcn:
-        settle_rate(state, flow, now)
+    if config.paced:
+        settle(state, flow, now)
         duration = max(duration, int(size / record.rate))
     if config.context_cache:
         duration += _use_context(state, flow)

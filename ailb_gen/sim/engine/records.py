@@ -10,11 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ailb_gen.sim.balancers import BALANCERS
+from ailb_gen.sim.congestion import CONGESTION as CONTROLS
 from ailb_gen.sim.engine.jit import DISABLED, LINE
 from ailb_gen.sim.outcome import COUNTS
 from ailb_gen.sim.settings import (
-    BufferSettings,
-    CongestionSettings,
     Measurement,
     NicSettings,
     PacketSettings,
@@ -102,6 +101,8 @@ PORT = np.dtype(
         ("paused_ps", "i8"),
         ("restored", "i8"),  # what was sent before is lost
         ("loss", "f8"),
+        ("most_bytes", "i4"),  # of a packet of data that is not too large for the MTU
+        ("deaf", "i4"),  # the sender does not obey pause frames
         ("context_head", "i4"),  # flows whose context the NIC holds, the last one used first
         ("context_tail", "i4"),
         ("contexts", "i4"),
@@ -126,7 +127,14 @@ QUEUE = np.dtype(
     align=True,
 )
 # What the receiver of a link holds of the packets of one class that came over it.
-HELD = np.dtype([("ingress", "i8"), ("headroom", "i8")], align=True)  # in the shared pool, and beyond
+HELD = np.dtype(
+    [
+        ("ingress", "i8"),  # in the shared pool
+        ("headroom", "i8"),  # and beyond
+        ("limit", "i8"),  # of the headroom; NONE: the class is lossy for the receiver
+    ],
+    align=True,
+)
 PACKET = np.dtype(
     [
         ("next", "i4"),
@@ -249,15 +257,32 @@ LIMITER = np.dtype(
     ],
     align=True,
 )
-# `leaf` is the number among the leaves; NONE: no leaf.
-NODE = np.dtype([("used", "i8"), ("seed", "i8"), ("remembered", "i4"), ("leaf", "i4")], align=True)
+NODE = np.dtype(
+    [
+        ("used", "i8"),
+        ("seed", "i8"),
+        ("remembered", "i4"),
+        ("leaf", "i4"),  # the number among the leaves; NONE: no leaf
+        ("shared", "i8"),  # bytes of the shared pool
+        ("ingress_alpha", "f8"),
+        ("pause", "i8"),  # a fixed pause threshold; NONE: ingress_alpha
+        ("egress_alpha", "f8"),
+        ("headroom", "i8"),  # used by all ports
+        ("headroom_pool", "i8"),
+        ("profile", "i4"),  # which of the load balancer's parameters it has
+    ],
+    align=True,
+)
 SET = np.dtype([("first", "i4"), ("count", "i4")], align=True)
 DESTINATION = np.dtype([("prefix", "i4"), ("delivery", "i4"), ("host", "i4"), ("leaf", "i4")], align=True)
 # `begun`: when the NIC has begun the last one of its messages.
 HOST_ENTRY = np.dtype([("begun", "i8"), ("links", "i4"), ("first", "i4"), ("count", "i4")], align=True)
 # `number`: of the task, or the subject; so the order of simultaneous timers does not depend on which started first.
 TIMER = np.dtype([("time", "i8"), ("kind", "i4"), ("number", "i4"), ("subject", "i4")], align=True)
-CHANGED = np.dtype([("time", "i8"), ("link", "i4"), ("up", "i4")], align=True)
+# What a link is from a time on.
+CHANGED = np.dtype(
+    [("time", "i8"), ("link", "i4"), ("up", "i4"), ("byte_ps", "i8"), ("delay", "i8"), ("loss", "f8")], align=True
+)
 
 RUN = np.dtype(
     [
@@ -282,7 +307,7 @@ RUN = np.dtype(
 )
 # Settings that the engine has by their own names; NONE: not set.
 _TYPES: dict[Any, str] = {int: "i8", bool: "i8", int | None: "i8", float: "f8"}
-_PARTS = (PacketSettings, BufferSettings, TransportSettings, CongestionSettings, NicSettings, Measurement)
+_PARTS = (PacketSettings, TransportSettings, NicSettings, Measurement)
 SETTINGS = {one.name: _TYPES[one.type] for part in _PARTS for one in fields(part) if one.type in _TYPES}
 CONFIG = np.dtype(
     [
@@ -297,13 +322,23 @@ CONFIG = np.dtype(
         ("lazy", "i8"),  # queues are looked at only when a packet joins or leaves them
         ("deferred", "i8"),  # a packet waits until all that arrive at its time have chosen
         ("transport", "i8"),
-        ("dcqcn", "i8"),
+        ("congestion", "i8"),  # 0: none
+        ("paced", "i8"),
+        ("windowed", "i8"),
+        ("controlled", "i8"),
+        ("telemetry_bytes", "i8"),
+        ("telemetry_hops", "i8"),  # switches that a packet has room for; 0: they write nothing
+        ("common_round_trip_ps", "i8"),
         ("balancer", "i8"),
         ("chunk", "i8"),  # packets at whose end a host may choose another path; 0: after every packet
         ("delayed", "i8"),  # tasks that wait for others and for a time
         ("round_robin", "i8"),
         ("window", "i8"),  # packets in flight
+        ("least_timeout_ps", "i8"),  # of those that follow from round trips
         ("message_packets", "i8"),  # 0: a flow is one message
+        ("shared_buffer_bytes", "i8"),  # of the largest switch; NONE: queues are infinite
+        ("pfc", "i8"),  # some class is lossless somewhere
+        ("resume_offset_bytes", "i8"),
         *SETTINGS.items(),
     ],
     align=True,
@@ -311,6 +346,10 @@ CONFIG = np.dtype(
 # Parameters of all load balancers, those with one name once.
 PARAMETERS = np.dtype(
     [(name, "f8") for name in dict.fromkeys(one.field for row in BALANCERS.values() for one in row.parameters)]
+)
+# The same of congestion control.
+CONGESTION_PARAMETERS = np.dtype(
+    [(name, "f8") for name in dict.fromkeys(one.field for row in CONTROLS.values() for one in row.parameters)]
 )
 
 
@@ -330,6 +369,11 @@ class EngineState(NamedTuple):
     held: Records  # by class and link
     packets: Records
     flows: Records
+    senders: Records  # by flow
+    controlled: Records  # by flow; one record if congestion control keeps none
+    kept: Records  # the same of queue pairs, by limiter
+    stamps: Records  # by packet and switch
+    last_stamps: Records  # by flow and switch
     tasks: Records
     limiters: Records
     successors: Ints32
@@ -348,7 +392,8 @@ class EngineState(NamedTuple):
     histogram: Ints32  # (BUCKETS, links)
     buckets: npt.NDArray[np.uint8]
     load: Ints  # (samples, links)
-    parameters: Records  # one, of the load balancer
+    parameters: Records  # of the load balancer, by the profile of a node; the first one of most
+    congestion: Records  # one, the parameters of congestion control
     # Tables of the load balancer, three dimensions.
     metrics: Ints
     steered: Records  # by flow, for load balancers that keep more of one; one record for others

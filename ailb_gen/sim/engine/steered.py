@@ -4,7 +4,9 @@ import numpy as np
 
 # Probes that a flow remembers.
 PROBES = 64
-# What ConWeave keeps of a flow at its first and its last switch, and Hopper at its host.
+# Paths that acknowledgements have left for packets to come.
+GRANTS = 64
+# What ConWeave keeps of a flow at its first and its last switch, and Hopper and MP-RDMA at its host.
 STEERED = np.dtype(
     [
         # ConWeave, first switch.
@@ -39,6 +41,12 @@ STEERED = np.dtype(
         ("may_switch", "i4"),
         ("round_trips", "f8"),  # of round trips in this epoch
         ("weighted_round_trips", "f8"),  # each times its number
+        # MP-RDMA.
+        ("granted", "i4", (GRANTS,)),  # paths, a ring
+        ("first_granted", "i4"),
+        ("grants", "i4"),
+        ("half_granted", "i4"),  # the last acknowledgement with a mark left no path
+        ("highest_answered", "i4"),
     ],
     align=True,
 )

@@ -5,15 +5,16 @@ Mittal et al., SIGCOMM 2018): every packet is taken and acknowledged on its own;
 reordering window makes the sender repair what is missing. Timeout only: the reordering window has no end.
 """
 
-from ailb_gen.sim.engine import dcqcn
 from ailb_gen.sim.engine import records as r
-from ailb_gen.sim.engine.balancers.dispatch import answered, timed_out
+from ailb_gen.sim.engine.balancers.dispatch import acknowledged, answered, timed_out
+from ailb_gen.sim.engine.congestion import dispatch as congestion
 from ailb_gen.sim.engine.events import add_timer
 from ailb_gen.sim.engine.flows import end_task
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.links import append_or_send, kick
-from ailb_gen.sim.engine.nic import activate, is_acknowledged, nic_link, release_flow, timeout_of
+from ailb_gen.sim.engine.nic import activate, is_acknowledged, nic_link, release_flow
 from ailb_gen.sim.engine.records import EngineState
+from ailb_gen.sim.engine.timeouts import measure, timeout_of
 from ailb_gen.sim.engine.wire import free_packet, turn
 from ailb_gen.sim.fabric import UNREACHABLE
 
@@ -39,6 +40,7 @@ def _answer(state: EngineState, kind: int, packet: int, now: int) -> None:
     turn(state, packet, kind, record.back)
     data.extra = data.sequence
     data.sequence = record.expected
+    data.bytes += state.config[0].telemetry_bytes
     if kind == r.ACK:
         state.run[0].acks += 1
     else:
@@ -126,9 +128,28 @@ def _advance(state: EngineState, flow: int, expected: int, now: int) -> None:
             state.acknowledged[flow, (sequence >> 5) & mask] &= ~(1 << (sequence & 31))
     record.acknowledged = expected
     record.next = max(record.next, expected)
+    if state.config[0].timeout_ps == r.NONE:
+        state.senders[flow].doublings = 0
     record.timeout_at = now + timeout_of(state, flow)
     if record.recovery != r.NONE and expected > record.recovery:
         record.recovery = r.NONE
+
+
+@inlined
+def _go_back(state: EngineState, flow: int, expected: int, sent: int, now: int) -> None:
+    """Send again from the packet on that a NACK asks for, unless that has been done since it was caused.
+
+    All packets from there on are sent again, in order. So a NACK that is caused by a packet sent before then tells
+    nothing new, and one caused by a later packet tells that the repetition was lost, too.
+    """
+    record, sender = state.flows[flow], state.senders[flow]
+    if expected >= record.next or expected < record.acknowledged:
+        return
+    if sent < sender.back_at and not state.config[0].every_nack:
+        return
+    record.next = expected
+    sender.back_at = now
+    record.timeout_at = now + timeout_of(state, flow)
 
 
 @compiled
@@ -138,22 +159,23 @@ def receive_answer(state: EngineState, packet: int, now: int) -> None:
     answer = state.packets[packet]
     flow, kind, expected, single, marked = answer.flow, answer.kind, answer.sequence, answer.extra, answer.marked
     sent = answer.sent
+    acknowledged(state, packet, now)
     free_packet(state, packet)
     record = state.flows[flow]
     if marked:
         state.run[0].cnps += 1
         record.marks += 1
-    if config.dcqcn and (marked or (kind == r.NACK and config.transport == r.GO_BACK_N)):
-        dcqcn.mark(state, flow, now)
+    congestion.answered(state, flow, packet, now)
+    if config.timeout_ps == r.NONE:
+        measure(state, flow, now - sent)
     before = record.acknowledged
     _advance(state, flow, expected, now)
     # What has nothing more to send needs no path.
     if record.next < record.packets:
         answered(state, flow, sent, marked, now)
     if config.transport == r.GO_BACK_N:
-        if kind == r.NACK and expected < record.next and expected >= record.acknowledged:
-            record.next = expected
-            record.timeout_at = now + timeout_of(state, flow)
+        if kind == r.NACK:
+            _go_back(state, flow, expected, sent, now)
     elif single >= record.acknowledged:
         mask = state.acknowledged.shape[1] - 1
         if not is_acknowledged(state, flow, single):
@@ -184,9 +206,12 @@ def expire(state: EngineState, task: int, now: int) -> None:
         add_timer(state, now + timeout_of(state, flow), r.TIMEOUT, task)
         return
     state.run[0].timeouts += 1
+    state.senders[flow].doublings += 1
     timed_out(state, flow, now)
+    congestion.timed_out(state, flow, now)
     if state.config[0].transport == r.GO_BACK_N:
         record.next = record.acknowledged
+        state.senders[flow].back_at = now
     else:
         record.recovery = record.next - 1
         record.repair = record.acknowledged

@@ -2,7 +2,7 @@
 
 from ailb_gen.sim.engine import records as r
 from ailb_gen.sim.engine.events import moment
-from ailb_gen.sim.engine.jit import inlined, prefetch
+from ailb_gen.sim.engine.jit import compiled, inlined, prefetch
 from ailb_gen.sim.engine.records import EngineState
 
 
@@ -55,6 +55,21 @@ def turn(state: EngineState, number: int, kind: int, destination: int) -> None:
     packet.key ^= r.ANSWER
 
 
+@compiled
+def _stamp(state: EngineState, link: int, number: int, start: int) -> None:
+    """Let a switch note on a data packet how full its link is; a host makes room for that."""
+    hops, record, packet = state.config[0].telemetry_hops, state.links[link], state.packets[number]
+    hop = int(packet.hops) - 1
+    if hop >= hops:
+        return
+    if hop >= 0:
+        stamp = state.stamps[number * hops + hop]
+        stamp.link, stamp.at, stamp.sent = link, start, record.bytes
+        stamp.queued = state.queues[packet.priority, link].bytes
+    if hop + 1 < hops:
+        state.stamps[number * hops + hop + 1].link = r.NONE
+
+
 @inlined
 def transmit(state: EngineState, link: int, number: int, start: int) -> None:
     """Put a packet on the wire of a link that is free; the caller schedules the link."""
@@ -63,6 +78,8 @@ def transmit(state: EngineState, link: int, number: int, start: int) -> None:
     record.free = start + packet.bytes * record.byte_ps
     arrival = record.free + record.delay
     packet.next = r.NONE
+    if state.config[0].telemetry_hops and packet.kind == r.DATA:
+        _stamp(state, link, number, start)
     packet.hops += 1
     wire = state.wires[link]
     if wire.head == r.NONE:

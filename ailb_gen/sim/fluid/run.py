@@ -100,7 +100,7 @@ def changed(state: FluidState, hops: Int32, changes: list[LinkChange | Forwardin
     """Apply changes now and return state and next hops; the rates follow when the run continues."""
     for change in changes:
         if isinstance(change, LinkChange):
-            rate = float(state.links[change.link]["rate"]) if change.up else 0.0
+            rate = float(state.links[change.link]["rate"]) * change.degraded.rate if change.up else 0.0
             change_capacity(state, change.link, rate)
             continue
         before, hops = hops, change.next_hops

@@ -4,9 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ailb_gen.sim.congestion import CONGESTION
 from ailb_gen.sim.engine.random import MASK, seeded
 from ailb_gen.sim.engine.records import Records, records
-from ailb_gen.sim.fabric import PS_PER_S, FabricArrays, Float64, Int32, Int64
+from ailb_gen.sim.fabric import PS_PER_S, PS_PER_US, FabricArrays, Float64, Int32, Int64
 from ailb_gen.sim.outcome import NEVER
 from ailb_gen.sim.settings import SimulationSettings
 from ailb_gen.sim.workload import Workload, shared_queue_pairs
@@ -259,15 +260,16 @@ def limited(
     state: FluidState, fabric: FabricArrays, workload: Workload, settings: SimulationSettings, seed: int
 ) -> FluidState:
     """Return the state before the first event in which DCQCN limits rates; the same where no switch marks."""
-    run, given, switches = state.run[0], settings.congestion, settings.switches
+    run, switches = state.run[0], settings.switches
     if switches.ecn_min_bytes is None or switches.ecn_max_bytes is None:
         return state
-    run["dcqcn"], run["gain"], run["seed"] = 1, given.gain, seed & MASK
+    given = CONGESTION["dcqcn"].values(settings.congestion.parameters)
+    run["dcqcn"], run["gain"], run["seed"] = 1, given["gain"], seed & MASK
     for name in ("alpha_interval", "cut_interval", "increase_interval"):
-        run[name] = getattr(given, f"{name}_ps")
+        run[name] = round(given[f"{name}_us"] * PS_PER_US)
     for name in ("additive", "hyper", "minimum"):
-        run[name] = getattr(given, f"{name}_bps")
-    run["fast_recovery"] = given.fast_recovery_stages
+        run[name] = given[f"{name}_mbps"] * 1e6
+    run["fast_recovery"] = given["fast_recovery_stages"]
     state.links["ecn_min"], state.links["ecn_max"] = 8.0 * switches.ecn_min_bytes, 8.0 * switches.ecn_max_bytes
     state.links["ecn_probability"] = switches.ecn_probability
     state.tasks["pair"], shared = shared_queue_pairs(workload)
@@ -277,5 +279,5 @@ def limited(
     return state._replace(
         limits=records(slots, LIMIT),
         pairs=records(shared + 1, LIMIT),
-        echo=np.zeros((slots, 2 + longest // given.cut_interval_ps)),
+        echo=np.zeros((slots, 2 + longest // int(run["cut_interval"]))),
     )

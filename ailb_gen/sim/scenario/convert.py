@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import fields, replace
-from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
 
 from ailb_gen.errors import UsageError
 from ailb_gen.sim.fabric import FabricArrays, Float64, Int32, Int64
-from ailb_gen.sim.scenario.models import Loss, Scenario, Switches
+from ailb_gen.sim.scenario.exceptions import with_exceptions, with_other_parameters
+from ailb_gen.sim.scenario.models import DCQCN, Congestion, Loss, Scenario, Switches
+from ailb_gen.sim.scenario.names import links_of, matching
 from ailb_gen.sim.scenario.placement import servers_by_name
 from ailb_gen.sim.scenario.traffic import CollectivePart, TrainingPart
 from ailb_gen.sim.settings import (
@@ -30,8 +30,10 @@ from ailb_gen.sim.settings import (
     TransportSettings,
 )
 from ailb_gen.validation import Model
-from ailb_gen.wording import did_you_mean
+from ailb_gen.wording import some
 
+# Path MTUs of RDMA in bytes of payload.
+RDMA_MTUS = (256, 512, 1024, 2048, 4096)
 # The unit at the end of a field's name.
 UNIT = re.compile("_(bytes|ps|bps|packets)$")
 
@@ -43,19 +45,50 @@ def settings_of(scenario: Scenario, fabric: FabricArrays, base: SimulationSettin
     if scenario.balancer:
         # That of a variant; parameters that are absent are as in the files.
         own = scenario.balancer[0]
-        balancer = BalancerSettings(own.name, dict(balancer.parameters) | dict(own.parameters))
-    few = transport.timeout if transport.timeout_few is None else transport.timeout_few
+        exceptions = {switch: {**given, **own.parameters} for switch, given in balancer.exceptions.items()}
+        balancer = BalancerSettings(own.name, {**balancer.parameters, **own.parameters}, exceptions)
+    rows = scenario.switches.exceptions
+    _refuse_large_packets(scenario, fabric, base.switches)
     return replace(
         base,
         packets=PacketSettings(**values(scenario.packets, PacketSettings)),
-        switches=_switches(scenario.switches, fabric, base.switches),
-        balancer=balancer,
-        transport=TransportSettings(**values(transport, TransportSettings) | {"timeout_few_ps": few}),
-        congestion=CongestionSettings(**values(scenario.congestion, CongestionSettings)),
+        switches=with_exceptions(_switches(scenario.switches, fabric, base.switches), rows, fabric),
+        balancer=with_other_parameters(balancer, rows, fabric),
+        transport=TransportSettings(**values(transport, TransportSettings)),
+        congestion=_congestion(scenario.congestion),
         nics=NicSettings(**values(scenario.nics, NicSettings)),
         measurement=Measurement() if measure.load_interval is None else Measurement(**values(measure, Measurement)),
         until_ps=scenario.until,
     )
+
+
+def _refuse_large_packets(scenario: Scenario, fabric: FabricArrays, base: BufferSettings) -> None:
+    """Raise UsageError if packets are larger than a NIC's MTU: RDMA would send smaller ones there."""
+    if base.payload_limit_bytes is None:
+        return
+    small = np.flatnonzero(
+        (fabric.link_source < fabric.host_count) & (base.payload_limit_bytes < scenario.packets.payload)
+    )
+    if len(small):
+        most = int(base.payload_limit_bytes[small].min())
+        names = some([fabric.link_names[link] for link in small.tolist()])
+        fitting = max((size for size in RDMA_MTUS if size <= most), default=0)
+        raise UsageError(
+            f"the MTU of these NICs takes {most} bytes of RDMA's data in a packet, and packets of "
+            f"{scenario.packets.payload} are to be simulated: {names}; RDMA would send {fitting} there: write "
+            f"'packets: {{payload: {fitting}}}', which is then that of all NICs"
+        )
+
+
+def _congestion(part: Congestion) -> CongestionSettings:
+    """Return the settings of congestion control; DCQCN's parameters may be keys of their own, with units."""
+    given: dict[str, float] = {}
+    if part.name == "dcqcn":
+        for name in DCQCN:
+            key = re.sub("_(us|mbps)$", "", name)
+            # Times are in ps and rates in bit/s.
+            given[name] = getattr(part, key) / (10**6 if key != name else 1)
+    return CongestionSettings(part.name, given | part.parameters)
 
 
 def values(part: Model, kind: type[Any]) -> dict[str, Any]:
@@ -90,28 +123,15 @@ def _loss(rows: tuple[Loss, ...], fabric: FabricArrays) -> Float64:
     return found
 
 
-def links_of(fabric: FabricArrays, pattern: str, what: str) -> list[int]:
-    """Return the directed links whose names match a name or glob. Raises UsageError."""
-    return _matching(fabric.link_names, pattern, what, "link")
-
-
 def ranks_of(patterns: tuple[str, ...], fabric: FabricArrays) -> Int32:
     """Return the hosts that names and globs say, in their order, each once; those with GPUs without any.
 
     Raises UsageError.
     """
     names = fabric.names[: fabric.host_count]
-    found = [number for pattern in patterns for number in _matching(names, pattern, "hosts", "host")]
+    found = [number for pattern in patterns for number in matching(names, pattern, "hosts", "host")]
     every = [number for number in range(len(names)) if number not in fabric.without_gpus]
     return np.array(list(dict.fromkeys(found)) if patterns else every, dtype=np.int32)
-
-
-def _matching(names: Sequence[str], pattern: str, what: str, kind: str) -> list[int]:
-    found = [number for number, name in enumerate(names) if fnmatchcase(name, pattern)]
-    if not found:
-        known = f"names are such as {names[0]!r}" if names else f"the fabric has no {kind}s"
-        raise UsageError(f"{what}: no {kind} is called {pattern!r}; {did_you_mean(pattern, names) or known}")
-    return found
 
 
 def per_server(part: CollectivePart, fabric: FabricArrays, ranks: Int32) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,8 +15,9 @@ from ailb_gen.routing.graph import Graph
 from ailb_gen.routing.rib import Routing
 from ailb_gen.sim.clos import clos, with_outages
 from ailb_gen.sim.fabric import FabricArrays
-from ailb_gen.sim.failures import Outage, random_cables, without_links
+from ailb_gen.sim.failures import Outage, random_cables, random_links, without_links
 from ailb_gen.sim.from_network import from_network
+from ailb_gen.sim.left_out import LeftOut, left_out, of_switch
 from ailb_gen.sim.memory import available_bytes, fabric_bytes, shown_bytes
 from ailb_gen.sim.network_balancer import balancer_settings, without_colors
 from ailb_gen.sim.network_settings import switch_settings
@@ -27,13 +28,15 @@ from ailb_gen.sim.scenario.load import Variant
 from ailb_gen.sim.scenario.models import Clos, FabricPart, FailurePart, Files, Scenario
 from ailb_gen.sim.scenario.placement import read_placement
 from ailb_gen.sim.scenario.recipe import TrafficRecipe
-from ailb_gen.sim.settings import BalancerSettings, BufferSettings, CongestionName, SimulationSettings
+from ailb_gen.sim.settings import BalancerSettings, BufferSettings, SimulationSettings
 
 # The balancer for which colors decide.
 RLB = "rlb"
+NO_SWITCHES = "level flow: all switches balance alike, as most do; other settings of single switches have no effect"
 NO_CLASSES = "level flow: all flows share links equally; 'priority' has no effect"
+NO_DELAY = "level flow: 'delay' and 'loss' of failures have no effect; 'rate' has"
 # Of congestion controls that rates of flows follow; flows of the others have their fair rates at once.
-FOLLOWED: tuple[CongestionName, ...] = ("none", "dcqcn")
+FOLLOWED: tuple[str, ...] = ("none", "dcqcn")
 NOT_FOLLOWED = (
     "level flow: flows have fair rates at once; 'congestion: {}' has no effect, and collisions cost too little"
 )
@@ -56,7 +59,13 @@ class Fabrics:
         self.warnings: dict[str, None] = {}
         self._read: dict[tuple[Files, bool], tuple[Network, Routing]] = {}
         self._built: dict[tuple[FabricPart, tuple[Outage, ...], bool], tuple[FabricArrays, BufferSettings]] = {}
+        self._left_out: dict[LeftOut, None] = {}
         self._random: dict[tuple[int, float, int], FabricArrays] = {}
+
+    def left_out(self, scenarios: Iterable[Scenario]) -> list[LeftOut]:
+        """Return the statements of the files that are not simulated and that concern one of the scenarios."""
+        failing = any(one.failures for one in scenarios)
+        return [one for one in self._left_out if failing or not one.after_failures]
 
     def balancer(self, scenario: Scenario) -> str:
         """Return the name of a scenario's one load balancer: its own, or the one that the files configure."""
@@ -67,29 +76,39 @@ class Fabrics:
 
     def base(self, scenario: Scenario) -> Base:
         """Return a scenario's fabric without random failures. Raises UsageError, IntentError."""
-        outages = tuple(
-            Outage(one.name, one.at, one.back, one.detection_ps) for one in scenario.failures if one.name is not None
-        )
         name = self.balancer(scenario)
-        # For all load balancers but RLB, the fabric is routed without regard to colors.
-        key = scenario.fabric, outages, name == RLB
-        if key not in self._built:
-            self._built[key] = self._build(*key)
-        fabric, switches = self._built[key]
+        fabric, switches = self._with(scenario, _outages(scenario.failures))
         settings, files = BalancerSettings(name), scenario.fabric.files
         if files is not None:
             settings = balancer_settings(self._files(files, colored=True)[0], name)
         return Base(fabric, SimulationSettings(switches=switches, balancer=settings))
 
-    def failed(self, fabric: FabricArrays, failures: Sequence[FailurePart], seed: int) -> FabricArrays:
-        """Return a fabric with the random failures of one seed."""
-        for number, failure in enumerate(failures):
-            if failure.random is not None:
+    def failed(self, scenario: Scenario, seed: int) -> FabricArrays:
+        """Return a scenario's fabric with the random failures of one seed. Raises UsageError."""
+        fabric = self.base(scenario).fabric
+        drawn: list[Outage] = []
+        for number, failure in enumerate(scenario.failures):
+            if isinstance(failure.random, int):
+                drawn += (
+                    _outage(name, failure) for name in random_links(fabric, failure.random, seed + (number << 32))
+                )
+        if drawn:
+            fabric = self._with(scenario, (*_outages(scenario.failures), *drawn))[0]
+        for number, failure in enumerate(scenario.failures):
+            if isinstance(failure.random, float):
                 key = id(fabric), failure.random, seed + (number << 32)
                 if key not in self._random:
                     self._random[key] = without_links(fabric, random_cables(fabric, *key[1:]))
                 fabric = self._random[key]
         return fabric
+
+    def _with(self, scenario: Scenario, outages: tuple[Outage, ...]) -> tuple[FabricArrays, BufferSettings]:
+        """Return a scenario's fabric with some outages, and what its files say of switches."""
+        # For all load balancers but RLB, the fabric is routed without regard to colors.
+        key = scenario.fabric, outages, self.balancer(scenario) == RLB
+        if key not in self._built:
+            self._built[key] = self._build(*key)
+        return self._built[key]
 
     def _build(
         self, part: FabricPart, outages: tuple[Outage, ...], colored: bool
@@ -105,16 +124,29 @@ class Fabrics:
     def _files(self, part: Files, colored: bool) -> tuple[Network, Routing]:
         """Return the network that files describe, with or without colors."""
         if (part, True) not in self._read:
-            self._read[part, True], warnings = _read(part, self.folder)
+            self._read[part, True], warnings, left_out = _read(part, self.folder)
             self.warnings |= dict.fromkeys(warnings)
+            self._left_out |= dict.fromkeys(left_out)
         if (part, colored) not in self._read:
             network = without_colors(self._read[part, True][0])
             self._read[part, colored] = network, Routing(network)
         return self._read[part, colored]
 
 
-def _read(part: Files, folder: Path) -> tuple[tuple[Network, Routing], list[str]]:
-    """Read a fabric's files; returns what they are and warnings. Raises UsageError, IntentError, OutputError."""
+def _outage(name: str, failure: FailurePart) -> Outage:
+    return Outage(name, failure.at, failure.back, failure.detection_ps, failure.degraded)
+
+
+def _outages(failures: Sequence[FailurePart]) -> tuple[Outage, ...]:
+    """Return the failures with names."""
+    return tuple(_outage(one.name, one) for one in failures if one.name is not None)
+
+
+def _read(part: Files, folder: Path) -> tuple[tuple[Network, Routing], list[str], list[LeftOut]]:
+    """Read a fabric's files; returns what they are, warnings, and what is not simulated.
+
+    Raises UsageError, IntentError, OutputError.
+    """
     artifacts = folder / part.artifacts
     warnings = []
     if part.fabric is not None:
@@ -127,10 +159,12 @@ def _read(part: Files, folder: Path) -> tuple[tuple[Network, Routing], list[str]
             )
         if manifest is not None and manifest.input_sha256 not in (None, intent.digest):
             warnings.append(f"{artifacts}: {part.fabric} has changed since these files were generated")
-    network = read_network(artifacts, lambda written, tree: 0).network
+    reading = read_network(artifacts, of_switch)
+    network = reading.network
     warnings += [f"{defect.place or defect.scope}: {defect.message}" for defect in network.defects]
     warnings += [doubt for nic in server_nics(network) for doubt in nic.doubts]
-    return (network, Routing(network, frozenset(), Graph(network))), warnings
+    not_simulated = left_out(network, reading.inspected)
+    return (network, Routing(network, frozenset(), Graph(network))), warnings, not_simulated
 
 
 def points_of(variants: Sequence[Variant], folder: Path) -> tuple[list[Point], list[str]]:
@@ -139,6 +173,15 @@ def points_of(variants: Sequence[Variant], folder: Path) -> tuple[list[Point], l
     Raises UsageError, IntentError.
     """
     fabrics = Fabrics(folder)
+    return points_on(fabrics, variants), list(fabrics.warnings)
+
+
+def points_on(fabrics: Fabrics, variants: Sequence[Variant]) -> list[Point]:
+    """Return a point for every variant and seed, on fabrics that also know what is doubtful or left out.
+
+    Raises UsageError, IntentError.
+    """
+    folder = fabrics.folder
     found: list[Point] = []
     for variant in variants:
         scenario = variant.scenario
@@ -146,22 +189,26 @@ def points_of(variants: Sequence[Variant], folder: Path) -> tuple[list[Point], l
         settings = settings_of(scenario, base.fabric, base.settings)
         if scenario.level == "flow" and any(part.chosen.priority for part in scenario.traffic):
             fabrics.warnings[NO_CLASSES] = None
+        if scenario.level == "flow" and any(one.delay or one.loss for one in scenario.failures):
+            fabrics.warnings[NO_DELAY] = None
         if scenario.level == "flow" and settings.congestion.name not in FOLLOWED:
             fabrics.warnings[NOT_FOLLOWED.format(settings.congestion.name)] = None
+        if scenario.level == "flow" and settings.balancer.exceptions:
+            fabrics.warnings[NO_SWITCHES] = None
         recipe = TrafficRecipe(scenario.traffic, folder, read_placement(scenario.placement, folder, base.fabric))
         found += [
             Point(
                 variant.name or fabrics.balancer(scenario),
                 seed,
                 scenario.level,
-                fabrics.failed(base.fabric, scenario.failures, seed),
+                fabrics.failed(scenario, seed),
                 settings,
                 recipe,
                 scenario.measure.after,
             )
             for seed in dict.fromkeys(scenario.seeds)
         ]
-    return found, list(fabrics.warnings)
+    return found
 
 
 def _clos(part: Clos, colored: bool) -> FabricArrays:

@@ -15,8 +15,9 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from ailb_gen.errors import IntentError, Place, Problem, UsageError
-from ailb_gen.sim.balancers import BALANCERS
-from ailb_gen.sim.scenario.models import UNWRITTEN_STEPS, BalancerPart, FailurePart, Scenario, timed_failure
+from ailb_gen.sim.balancers import BALANCERS, DLB, Parameter
+from ailb_gen.sim.congestion import CONGESTION
+from ailb_gen.sim.scenario.models import UNWRITTEN_STEPS, BalancerPart, Congestion, EcnPart, FailurePart, Scenario
 from ailb_gen.sim.scenario.placement import SCATTERED
 from ailb_gen.textio import read_text, text_problem
 from ailb_gen.validation import problem_at, validated
@@ -184,7 +185,7 @@ def short_scenario(
         "balancer": [name.strip() for name in balancers] if len(balancers) > 1 else balancers[0],
         "transport": "go-back-n",
         "congestion": "dcqcn",
-        "failures": [timed_failure(word) for word in failed],
+        "failures": list(failed),
     }
     words: dict[Path, str] = {
         ("fabric",): f"{fabric} {artifacts}",
@@ -200,7 +201,8 @@ def checked(source: Source) -> Scenario:
     """Return the models of a scenario. Raises IntentError with everything that is wrong."""
     scenario = validated(Scenario, source, UNWRITTEN_STEPS)
     problems = [*_fabric(scenario, source), *balancer_problems(scenario.balancer, source, "balancer")]
-    problems += [*_switches(scenario, source), *failure_problems(scenario.failures, source)]
+    problems += [*_switches(scenario, source), *_transport(scenario, source)]
+    problems += [*congestion_problems(scenario.congestion, source), *failure_problems(scenario.failures, source)]
     if problems:
         raise IntentError(problems)
     return scenario
@@ -220,34 +222,69 @@ def balancer_problems(balancers: Sequence[BalancerPart], source: Source, key: st
     written = isinstance(source.data.get(key), list)
     for number, balancer in enumerate(balancers):
         start: Path = (key, number) if written else (key,)
-        known = {one.name: one for one in BALANCERS[balancer.name].parameters}
-        for name, value in balancer.parameters.items():
-            path: Path = (*start, "parameters", name)
-            if name not in known:
-                hint = did_you_mean(name, known) or f"it has {', '.join(known) or 'none'}"
-                yield problem_at(source, "unknown-key", path, f"{balancer.name} has no such parameter", hint)
-            elif not known[name].least <= value <= known[name].most:
-                reason = f"must be {known[name].least:g} to {known[name].most:g}, not {value:g}"
-                yield problem_at(source, "out-of-range", path, reason)
+        yield from _parameter_problems(balancer, BALANCERS[balancer.name].parameters, source, start)
+
+
+def congestion_problems(part: Congestion, source: Source) -> Iterator[Problem]:
+    """Yield the problems of the parameters of a file's congestion control."""
+    yield from _parameter_problems(part, CONGESTION[part.name].parameters, source, ("congestion",))
+
+
+def _parameter_problems(
+    part: BalancerPart | Congestion, declared: Sequence[Parameter], source: Source, start: Path
+) -> Iterator[Problem]:
+    known = {one.name: one for one in declared}
+    for name, value in part.parameters.items():
+        path: Path = (*start, "parameters", name)
+        if name not in known:
+            hint = did_you_mean(name, known) or f"it has {', '.join(known) or 'none'}"
+            yield problem_at(source, "unknown-key", path, f"{part.name} has no such parameter", hint)
+        elif not known[name].least <= value <= known[name].most:
+            least, most = known[name].least, known[name].most
+            allowed = f"at least {least:g}" if most == float("inf") else f"{least:g} to {most:g}"
+            reason = f"must be {allowed}, not {value:g}"
+            yield problem_at(source, "out-of-range", path, reason)
 
 
 def _switches(scenario: Scenario, source: Source) -> Iterator[Problem]:
-    ecn = scenario.switches.ecn
-    if ecn is not None and not isinstance(ecn, str) and ecn.min > ecn.max:
-        yield problem_at(source, "conflict", ("switches", "ecn", "min"), "is more than 'max'")
+    start: Path = ("switches",)
+    rows = scenario.switches.exceptions
+    for part, path in ((scenario.switches, start), *((row, (*start, "exceptions", n)) for n, row in enumerate(rows))):
+        if isinstance(part.ecn, EcnPart) and part.ecn.min > part.ecn.max:
+            yield problem_at(source, "conflict", (*path, "ecn", "min"), "is more than 'max'")
+    for number, row in enumerate(rows):
+        for name in row.parameters:
+            if name not in DLB:
+                hint = did_you_mean(name, DLB) or f"there are {', '.join(DLB)}"
+                where: Path = (*start, "exceptions", number, "parameters", name)
+                yield problem_at(source, "unknown-key", where, "DLB has no such parameter", hint)
     infinite = scenario.switches.shared_buffer in (None, "infinite") and scenario.fabric.clos is not None
     if scenario.switches.pfc and infinite:
         reason = "PFC needs a finite buffer; give 'shared_buffer', such as 9MiB"
         yield problem_at(source, "conflict", ("switches", "pfc"), reason)
 
 
+def _transport(scenario: Scenario, source: Source) -> Iterator[Problem]:
+    if scenario.transport.timeout_few is not None and scenario.transport.timeout is None:
+        reason = "is for hosts with a fixed timeout; give 'timeout', too"
+        yield problem_at(source, "conflict", ("transport", "timeout_few"), reason)
+
+
 def failure_problems(failures: Sequence[FailurePart], source: Source) -> Iterator[Problem]:
     """Yield the problems of the failures of a file."""
     for number, failure in enumerate(failures):
         path: Path = ("failures", number)
+        share = isinstance(failure.random, float)
         if (failure.name is None) == (failure.random is None):
             yield problem_at(source, "conflict", path, "give either 'name' or 'random'")
         elif failure.back is not None and failure.back <= failure.at:
             yield problem_at(source, "conflict", (*path, "back"), "it must return after it fails ('at')")
-        elif failure.random is not None and failure.model_fields_set != {"random"}:
-            yield problem_at(source, "conflict", path, "random failures last from the start to the end")
+        elif share and failure.model_fields_set != {"random"}:
+            reason = "random failures last from the start to the end; a number, such as 5 links, has times"
+            yield problem_at(source, "conflict", path, reason)
+        elif failure.degraded is not None and failure.detection is not None:
+            reason = "FIBs do not follow when a link is only degraded; leave it out, or 'rate', 'delay' and 'loss'"
+            yield problem_at(source, "conflict", (*path, "detection"), reason)
+        elif failure.rate == 1:
+            reason = "must be below 100%, the share of the rate that is left"
+            yield problem_at(source, "out-of-range", (*path, "rate"), reason)

@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
 
 from ailb_gen.sim.balancers import BALANCERS
-from ailb_gen.sim.fabric import PS_PER_US
-from ailb_gen.sim.scenario.scalars import Bytes, Number, Rate, Share, SomeBytes, SomeTime, Time, read_bytes, written
+from ailb_gen.sim.congestion import CONGESTION
+from ailb_gen.sim.fabric import PS_PER_US, Degradation
+from ailb_gen.sim.scenario.scalars import (
+    LINKS,
+    Bytes,
+    Number,
+    Rate,
+    Share,
+    ShareOrLinks,
+    SomeBytes,
+    SomeShare,
+    SomeTime,
+    Time,
+    read_bytes,
+    written,
+)
 from ailb_gen.sim.scenario.traffic import FileName, TrafficPart
-from ailb_gen.sim.settings import CongestionName, Level, Scheduling, TransportName
+from ailb_gen.sim.settings import Level, Scheduling, TransportName
 from ailb_gen.validation import Bool, Int, Model, wrong
 from ailb_gen.wording import did_you_mean
 
@@ -29,11 +44,16 @@ def _named(value: object) -> object:
     return {"name": value} if isinstance(value, str) else value
 
 
-def _balancer_name(value: object) -> str:
-    if isinstance(value, str) and value in BALANCERS:
-        return value
-    hint = did_you_mean(value, BALANCERS) or f"there are {', '.join(BALANCERS)}"
-    raise wrong("wrong-value", f"there is no load balancer {str(value)[:40]!r}; {hint}")
+def _declared(what: str, names: Collection[str]) -> PlainValidator:
+    """Return what takes the names that are declared of something."""
+
+    def check(value: object) -> str:
+        if isinstance(value, str) and value in names:
+            return value
+        hint = did_you_mean(value, names) or f"there are {', '.join(names)}"
+        raise wrong("wrong-value", f"there is no {what} {str(value)[:40]!r}; {hint}")
+
+    return PlainValidator(check)
 
 
 def _several(value: object) -> object:
@@ -41,7 +61,9 @@ def _several(value: object) -> object:
     return value if isinstance(value, list) else [value]
 
 
-BalancerName = Annotated[str, PlainValidator(_balancer_name), WithJsonSchema({"enum": list(BALANCERS)})]
+BalancerName = Annotated[str, _declared("load balancer", BALANCERS), WithJsonSchema({"enum": list(BALANCERS)})]
+CongestionName = Annotated[str, _declared("congestion control", CONGESTION), WithJsonSchema({"enum": list(CONGESTION)})]
+DCQCN = {one.name: one for one in CONGESTION["dcqcn"].parameters}
 
 
 Rates = Annotated[tuple[Rate, ...], BeforeValidator(_several, json_schema_input_type=Rate | list[Rate])]
@@ -118,8 +140,8 @@ class Loss(Model):
     probability: Share = Field(description="share of packets that are lost")
 
 
-class Switches(Model):
-    """Queues and buffers of all switches; what is absent comes from the fabric's files."""
+class SwitchPart(Model):
+    """Queues and buffers of switches."""
 
     shared_buffer: Annotated[
         Literal["infinite"] | SomeBytes | None,
@@ -133,11 +155,31 @@ class Switches(Model):
     )
     pfc: Bool | None = Field(None, description="lossless data: pause frames instead of drops")
     pause: SomeBytes | None = Field(None, description="a fixed pause threshold, instead of ingress_alpha")
-    resume_offset: Bytes | None = Field(None, description="a pause ends this far below its threshold")
-    headroom: Bytes | None = Field(None, description="of every port, for data that arrives after a pause frame")
+    headroom: Bytes | None = Field(
+        None, description="of every port, for data that arrives after a pause frame; default: as much as can arrive"
+    )
     ecn: Annotated[
         EcnPart | Literal["off"] | None, BeforeValidator(_ecn, json_schema_input_type=EcnPart | Literal["off"] | None)
     ] = Field(None, description="marking at egress queues")
+
+
+class SwitchException(SwitchPart):
+    """Other settings of some switches, or of some of their ports."""
+
+    at: Names = Field(description="names or globs of switches, or of ports as DEVICE:PORT")
+    obeys_pauses: Bool | None = Field(None, description="pause frames stop what the ports send")
+    parameters: dict[str, Number] = Field(
+        default_factory=dict, description="parameters of DLB, GLB and RLB that differ; dynamic: 0 switches DLB off"
+    )
+
+
+class Switches(SwitchPart):
+    """Queues and buffers of all switches; what is absent comes from the fabric's files."""
+
+    resume_offset: Bytes | None = Field(None, description="a pause ends this far below its threshold")
+    exceptions: tuple[SwitchException, ...] = Field(
+        (), description="switches and ports with other settings; of several that fit one, the last counts"
+    )
     scheduling: Scheduling | None = Field(
         None, description="between classes of data: strict (lowest first) or round robin"
     )
@@ -167,26 +209,43 @@ class Transport(Model):
     )
     reordering: Few = Field(0, description="packets out of order without a NACK")
     nack_interval: Time = written("4us", "least time between two NACKs of a flow")
-    timeout: SomeTime = written("4ms", "without an acknowledgement, after which a flow sends again")
+    every_nack: Bool = Field(
+        False,
+        description="go-back-N goes back at every NACK, as in ConWeave's simulator; else only where that is news",
+    )
+    timeout: SomeTime | None = Field(
+        None,
+        description="without an acknowledgement, after which a flow sends again; default: as its round trips say",
+    )
     timeout_few: SomeTime | None = Field(None, description="while few packets are in flight; default: timeout")
     few_packets: Few = Field(3, description="packets in flight up to which timeout_few applies")
     ends_acknowledged: Bool = Field(False, description="a flow completes when its sender knows that all has arrived")
 
 
-class Congestion(Model):
-    """Congestion control of the hosts."""
-
-    name: CongestionName = Field("none", description="DCQCN, or no congestion control; the other keys are DCQCN's")
-    gain: Annotated[Number, Field(gt=0, le=1)] = Field(1 / 256, description="weight of a new sample in alpha")
-    alpha_interval: SomeTime = written("1us", "between updates of alpha")
-    cut_interval: SomeTime = written("4us", "least time between two cuts of the rate")
-    increase_interval: SomeTime = written("300us", "between increases of the rate")
-    fast_recovery_stages: Few = Field(
-        1, description="increases halfway to the rate before the cut, then additive, then hyper"
+def _of_dcqcn(name: str) -> Any:  # noqa: ANN401 - a field of any type
+    """Make a field of one of DCQCN's parameters."""
+    one = DCQCN[name]
+    words = {"us": f"{one.default:g}us", "mbps": f"{one.default:g}m"}
+    return Field(
+        words.get(name.rpartition("_")[2], one.default), validate_default=True, description=f"DCQCN: {one.text}"
     )
-    additive: Rate = written("40m", "step of an additive increase")
-    hyper: Rate = written("100m", "step of a hyper increase")
-    minimum: Rate = written("100m", "lowest rate of a flow")
+
+
+class Congestion(Model):
+    """Congestion control of the hosts. Keys other than name and parameters are DCQCN's."""
+
+    name: CongestionName = Field("none", description="the congestion control")
+    parameters: dict[str, Number] = Field(
+        default_factory=dict, description="its parameters that differ from their defaults"
+    )
+    gain: Annotated[Number, Field(gt=0, le=1)] = _of_dcqcn("gain")
+    alpha_interval: SomeTime = _of_dcqcn("alpha_interval_us")
+    cut_interval: SomeTime = _of_dcqcn("cut_interval_us")
+    increase_interval: SomeTime = _of_dcqcn("increase_interval_us")
+    fast_recovery_stages: Few = _of_dcqcn("fast_recovery_stages")
+    additive: Rate = _of_dcqcn("additive_mbps")
+    hyper: Rate = _of_dcqcn("hyper_mbps")
+    minimum: Rate = _of_dcqcn("minimum_mbps")
 
 
 class Nics(Model):
@@ -198,28 +257,55 @@ class Nics(Model):
 
 
 class FailurePart(Model):
-    """A link or switch that is down from a time on, perhaps until another; or random cables, down from the start."""
+    """Links or switches that are down, or degraded, from a time on, perhaps until another."""
 
-    name: str | None = Field(None, description="a switch, a port as DEVICE:PORT, or the links between two: ONE-OTHER")
-    at: Time = written("0", "time of the failure; 0: down from the start")
+    name: str | None = Field(
+        None,
+        description="a switch, a port as DEVICE:PORT, the links between two devices as ONE-OTHER, or a glob of one of "
+        "these",
+    )
+    random: ShareOrLinks | None = Field(
+        None,
+        description="in place of a name: so many links between switches, drawn by the seed, such as 5 links; or every "
+        "cable with this probability, down from the start, and FIBs do not converge",
+    )
+    at: Time = written("0", "time of the failure; 0: from the start")
     back: SomeTime | None = Field(None, description="time of the return; default: never")
     detection: Time | None = Field(
         None, description="convergence time of FIBs after failure and return; default: 1ms, or 0 if at is 0"
     )
-    random: Share | None = Field(None, description="every cable with this probability; FIBs do not converge")
+    rate: SomeShare | None = Field(None, description="not down: the share of the rate that is left; FIBs do not follow")
+    delay: SomeTime | None = Field(None, description="not down: added to the delay in either direction")
+    loss: SomeShare | None = Field(None, description="not down: share of packets that are lost")
 
     @property
     def detection_ps(self) -> int:
         """How long FIBs take to follow; what is down from the start was noticed before."""
         return self.detection if self.detection is not None else DETECTION_PS if self.at else 0
 
+    @property
+    def degraded(self) -> Degradation | None:
+        """What is left of the links; None: they are down."""
+        if self.rate is None and self.delay is None and self.loss is None:
+            return None
+        return Degradation(1.0 if self.rate is None else self.rate, self.delay or 0, self.loss or 0.0)
 
-def timed_failure(value: object) -> object:
-    """Let `LINK` or `LINK@TIME` stand for a failure."""
+
+def _timed_failure(value: object) -> object:
+    """Let `LINK`, `LINK@TIME` or `N links`, with `,KEY=VALUE` behind it, stand for a failure."""
     if not isinstance(value, str):
         return value
-    name, at, time = value.partition("@")
-    return {"name": name, **({"at": time} if at else {})}
+    first, *rest = value.split(",")
+    name, at, time = first.partition("@")
+    what = "random" if LINKS.fullmatch(name) else "name"
+    more = (word.partition("=") for word in rest)
+    return {what: name, **({"at": time} if at else {}), **{key.strip(): text.strip() for key, _, text in more}}
+
+
+Failures = Annotated[
+    tuple[Annotated[FailurePart, BeforeValidator(_timed_failure, json_schema_input_type=str | FailurePart)], ...],
+    Field(max_length=1000),
+]
 
 
 class Measure(Model):
@@ -249,9 +335,9 @@ Seeds = Annotated[
 ]
 
 
-def by_name(model: Any) -> BeforeValidator:  # noqa: ANN401 - a type
+def by_name(model: Any, names: Any = str) -> BeforeValidator:  # noqa: ANN401 - types
     """Let a name stand for a model with that name alone."""
-    return BeforeValidator(_named, json_schema_input_type=str | model)
+    return BeforeValidator(_named, json_schema_input_type=names | model)
 
 
 def _listed(value: object) -> object:
@@ -285,11 +371,11 @@ class Scenario(Model):
     transport: Annotated[Transport, by_name(Transport)] = Field(
         default_factory=Transport, description="a name, or a name with other keys"
     )
-    congestion: Annotated[Congestion, by_name(Congestion)] = Field(
+    congestion: Annotated[Congestion, by_name(Congestion, CongestionName)] = Field(
         default_factory=Congestion, description="a name, or a name with other keys"
     )
     nics: Nics = Field(default_factory=Nics)
-    failures: tuple[FailurePart, ...] = Field((), description="links and switches that fail")
+    failures: Failures = Field((), description="links and switches that fail or are degraded")
     measure: Measure = Field(default_factory=Measure)
     until: SomeTime | None = Field(None, description="simulated time at which to stop, even with unfinished flows")
     seeds: Seeds = Field((1,), description="a count N (seeds 1 to N), or a list of seeds")

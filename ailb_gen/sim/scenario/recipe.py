@@ -14,7 +14,8 @@ import numpy as np
 from ailb_gen.errors import UsageError
 from ailb_gen.sim.fabric import PS_PER_S, FabricArrays, Int32
 from ailb_gen.sim.point import Traffic
-from ailb_gen.sim.scenario.convert import addresses, links_of, per_server, ranks_of, servers_of, values
+from ailb_gen.sim.scenario.convert import addresses, per_server, ranks_of, servers_of, values
+from ailb_gen.sim.scenario.names import links_of
 from ailb_gen.sim.scenario.placement import AS_LISTED, Placement, placed
 from ailb_gen.sim.scenario.traffic import (
     ArrivalsPart,

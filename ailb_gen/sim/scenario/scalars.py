@@ -12,6 +12,7 @@ from ailb_gen.validation import checked_text, wrong
 
 NUMBER = r"[0-9]{1,15}(?:\.[0-9]{1,12})?"
 MAX = 2**62
+LINKS = re.compile("([0-9]{1,6}) links?")
 # K, M and G alone are those of nccl-tests.
 BYTES = {
     "": 1,
@@ -62,7 +63,7 @@ def quantity_schema(units: Mapping[str, int], example: str, least: int = 0) -> W
 def positive(what: str) -> AfterValidator:
     """Make a validator that refuses zero."""
 
-    def check(value: int) -> int:
+    def check(value: float) -> float:
         if value <= 0:
             raise wrong("out-of-range", f"the {what} must be more than zero")
         return value
@@ -95,6 +96,9 @@ def _number(value: object) -> float:
 def read_share(value: object) -> float:
     """Read a share such as `25%` or 0.25."""
     found = re.fullmatch(rf"({NUMBER}) ?%", value) if isinstance(value, str) else None
+    # As options have it.
+    if isinstance(value, str) and re.fullmatch(NUMBER, value):
+        value = float(value)
     share = float(Fraction(found[1]) / 100) if found else _number(value)
     if share < 0:
         raise wrong("out-of-range", f"must not be negative, as {share:g} is")
@@ -104,16 +108,27 @@ def read_share(value: object) -> float:
     return share
 
 
+def read_random(value: object) -> float | int:
+    """Read a share, or a number of links such as `5 links`, which is an integer."""
+    found = LINKS.fullmatch(value) if isinstance(value, str) else None
+    if found is None:
+        if isinstance(value, str) and not re.fullmatch(f"{NUMBER} ?%?", value):
+            raise wrong("bad-quantity", f"write a share such as 5%, or links such as '5 links', not {value[:40]!r}")
+        return read_share(value)
+    if int(found[1]) == 0:
+        raise wrong("out-of-range", "the number of links must be more than zero")
+    return int(found[1])
+
+
 Number = Annotated[float, PlainValidator(_number), WithJsonSchema({"type": "number"})]
-Share = Annotated[
-    float,
-    PlainValidator(read_share),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"type": "string", "pattern": rf"^{NUMBER} ?%$", "examples": ["25%"]},
-                {"type": "number", "minimum": 0, "maximum": 1},
-            ]
-        }
-    ),
+_SHARES: list[dict[str, Any]] = [
+    {"type": "string", "pattern": rf"^{NUMBER} ?%$", "examples": ["25%"]},
+    {"type": "number", "minimum": 0, "maximum": 1},
+]
+Share = Annotated[float, PlainValidator(read_share), WithJsonSchema({"anyOf": _SHARES})]
+SomeShare = Annotated[float, PlainValidator(read_share), positive("share"), WithJsonSchema({"anyOf": _SHARES})]
+ShareOrLinks = Annotated[
+    float | int,
+    PlainValidator(read_random),
+    WithJsonSchema({"anyOf": [*_SHARES, {"type": "string", "pattern": f"^{LINKS.pattern}$", "examples": ["5 links"]}]}),
 ]

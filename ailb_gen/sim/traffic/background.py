@@ -43,15 +43,27 @@ def with_background(
     return _with_hosts(fabric, chosen, rate), workload
 
 
+# Values of links that are added, for settings that are given by link.
+ADDED = {
+    "ecn_min_bytes": -1,
+    "ecn_max_bytes": 0,
+    "ecn_probability": 0,
+    "loss_probability": 0,
+    "pfc": False,
+    "headroom_bytes": 0,
+    "obeys_pauses": True,
+    "payload_limit_bytes": 2**31,
+}
+
+
 def with_more_links(settings: SimulationSettings, link_count: int) -> SimulationSettings:
     """Return settings whose arrays by link reach `link_count`: links that are added mark nothing and lose nothing."""
     switches = settings.switches
-    fills = {"ecn_min_bytes": -1, "ecn_max_bytes": 0, "ecn_probability": 0, "loss_probability": 0}
-    given = {name: getattr(switches, name) for name in fills}
+    given = {name: getattr(switches, name) for name in ADDED}
     longer: dict[str, Any] = {
-        name: np.pad(values, (0, link_count - len(values)), constant_values=fills[name])
+        name: np.pad(values, (0, link_count - len(values)), constant_values=ADDED[name])
         for name, values in given.items()
-        if values is not None
+        if isinstance(values, np.ndarray)
     }
     return replace(settings, switches=replace(switches, **longer))
 

@@ -11,7 +11,7 @@ from ailb_gen.design.model import Design
 from ailb_gen.errors import IntentError, Problem
 from ailb_gen.intent.load import load as load_intent
 from ailb_gen.sim.memory import shown_bytes
-from ailb_gen.sim.scenario.load import balancer_name, balancer_problems, failure_problems
+from ailb_gen.sim.scenario.load import balancer_name, balancer_problems, congestion_problems, failure_problems
 from ailb_gen.sim.scenario.models import UNWRITTEN_STEPS
 from ailb_gen.study.what_if.job import amounts, memory_bytes
 from ailb_gen.study.what_if.models import TrainingJob, WhatIf
@@ -58,6 +58,7 @@ def parse(text: str, file: str, folder: FilePath) -> Question:
     what_if = validated(WhatIf, source, UNWRITTEN_STEPS)
     problems = [*_paths(what_if, source, folder), *_missing(what_if.job, source), *_model(what_if.job, source)]
     problems += balancer_problems(what_if.balancers, source, "balancers")
+    problems += congestion_problems(what_if.congestion, source)
     problems += [*failure_problems(what_if.failures, source), *_twice(what_if, source)]
     if problems:
         raise IntentError(problems)

@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, PlainValidator
+from pydantic import Field, PlainValidator
 
 from ailb_gen.sim.scenario.models import (
     Balancers,
     Congestion,
-    FailurePart,
+    CongestionName,
+    Failures,
     Nics,
     Packets,
     Seeds,
     Switches,
     Transport,
     by_name,
-    timed_failure,
 )
 from ailb_gen.sim.scenario.scalars import (
     Bytes,
@@ -96,12 +96,6 @@ class TrainingJob(Model):
     stream: Bool = Field(False, description="a ring sends the bytes of all its steps at once: far fewer messages")
 
 
-Failures = Annotated[
-    tuple[Annotated[FailurePart, BeforeValidator(timed_failure, json_schema_input_type=str | FailurePart)], ...],
-    Field(max_length=1000),
-]
-
-
 class WhatIf(Model):
     """A what-if file."""
 
@@ -124,7 +118,7 @@ class WhatIf(Model):
     transport: Annotated[Transport, by_name(Transport)] = Field(
         default_factory=Transport, description="a name, or a name with other keys"
     )
-    congestion: Annotated[Congestion, by_name(Congestion)] = Field(
+    congestion: Annotated[Congestion, by_name(Congestion, CongestionName)] = Field(
         default_factory=lambda: Congestion(name="dcqcn"), description="a name, or a name with other keys"
     )
     nics: Nics = Field(default_factory=Nics)

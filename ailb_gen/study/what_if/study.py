@@ -79,12 +79,18 @@ def failures_of(what_if: WhatIf) -> dict[str, FailurePart | None]:
 
 def failure_name(failure: FailurePart) -> str:
     """Return the name of a failure."""
-    if failure.random is not None:
+    if isinstance(failure.random, float):
         return f"{failure.random * 100:g} % of cables"
+    name = failure.name
+    if failure.random is not None:
+        name = f"{failure.random} link{'s' if failure.random > 1 else ''}"
     at = f" at {time_text(failure.at)}" if failure.at else ""
     back = f" to {time_text(failure.back)}" if failure.back else ""
     seen = "" if failure.detection is None else f", detected after {time_text(failure.detection)}"
-    return f"{failure.name}{at}{back}{seen}"
+    rate = "" if failure.rate is None else f", {failure.rate * 100:g} % of the rate"
+    delay = "" if failure.delay is None else f", {time_text(failure.delay)} later"
+    loss = "" if failure.loss is None else f", {failure.loss * 100:g} % loss"
+    return f"{name}{at}{back}{seen}{rate}{delay}{loss}"
 
 
 def scenarios(question: Question, seeds: list[int]) -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -147,11 +153,18 @@ def _training(question: Question, small: Amounts) -> dict[str, Any]:
 
 
 def _scaled(failure: FailurePart, scale: int) -> Mapping[str, Any]:
-    if failure.random is not None:
+    """Return a failure as scenarios have it, with its times divided; an added delay is one of the fabric."""
+    if isinstance(failure.random, float):
         return {"random": failure.random}
-    detection = failure.detection_ps if failure.at else failure.detection
+    detection = failure.detection_ps if failure.at and failure.degraded is None else failure.detection
     times = {"at": failure.at, "back": failure.back, "detection": detection}
-    return {"name": failure.name, **{key: _ps(ps // scale) for key, ps in times.items() if ps is not None}}
+    same = {"name": failure.name, "rate": failure.rate, "loss": failure.loss}
+    return {
+        **{key: value for key, value in same.items() if value is not None},
+        **({} if failure.random is None else {"random": f"{failure.random} links"}),
+        **({} if failure.delay is None else {"delay": _ps(failure.delay)}),
+        **{key: _ps(ps // scale) for key, ps in times.items() if ps is not None},
+    }
 
 
 def _ps(value: int) -> str:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from ailb_gen.sim.balancers import BALANCERS
 from ailb_gen.sim.clos import clos
+from ailb_gen.sim.congestion import CONGESTION
 from ailb_gen.sim.engine.jit import DISABLED
 from ailb_gen.sim.fabric import (
     HOST,
@@ -20,6 +21,7 @@ from ailb_gen.sim.fabric import (
     LOCAL,
     PS_PER_US,
     UNREACHABLE,
+    Degradation,
     FabricArrays,
     Forwarding,
     LinkChange,
@@ -198,14 +200,16 @@ def small_clos(draw: st.DrawFn) -> FabricArrays:
 
 @st.composite
 def failing(draw: st.DrawFn, fabric: FabricArrays) -> FabricArrays:
-    """The fabric with cables that fail, and perhaps come back."""
+    """The fabric with cables that fail or are degraded, and perhaps come back."""
     changes: list[LinkChange] = []
     cables = sorted({min(one, int(fabric.link_reverse[one])) for one in range(fabric.link_count)})
     times = st.integers(0, 60 * PS_PER_US)
     for cable in draw(st.lists(st.sampled_from(cables), max_size=2, unique=True)):
         down, back = draw(times), draw(st.none() | times)
         both = (cable, int(fabric.link_reverse[cable]))
-        changes += [LinkChange(down, one, False) for one in both]
+        less = draw(st.none() | st.builds(Degradation, st.sampled_from((0.3, 1.0)), times, st.sampled_from((0.0, 0.2))))
+        begun = (False,) if less is None else (True, less)
+        changes += [LinkChange(down, one, *begun) for one in both]
         if back is not None:
             changes += [LinkChange(down + back, one, True) for one in both]
     return replace(fabric, changes=tuple(changes))
@@ -248,13 +252,15 @@ def cases(draw: st.DrawFn) -> Case:
     switches = replace(switches, scheduling=draw(st.sampled_from(("strict", "round-robin"))))
     if draw(st.booleans()):
         switches = replace(switches, loss_probability=np.full(fabric.link_count, 0.02))
-    quick = {"timeout_ps": 40 * PS_PER_US, "timeout_few_ps": 20 * PS_PER_US}
+    given, few = draw(st.sampled_from(((40 * PS_PER_US, 20 * PS_PER_US), (None, None))))
     transport = TransportSettings(
         draw(st.sampled_from(TRANSPORTS)),
         window_bytes=draw(st.sampled_from((None, 1_000, 8_000))),
         reordering_packets=draw(st.sampled_from((0, 3))),
         ends_acknowledged=draw(st.booleans()),
-        **quick,
+        timeout_ps=given,
+        timeout_few_ps=few,
+        every_nack=draw(st.booleans()),
     )
     nics = draw(st.sampled_from((NicSettings(), NicSettings(1, 300_000, 100_000))))
     settings = SimulationSettings(
@@ -262,7 +268,7 @@ def cases(draw: st.DrawFn) -> Case:
         switches=switches,
         balancer=BalancerSettings(draw(st.sampled_from(sorted(BALANCERS)))),
         transport=transport,
-        congestion=CongestionSettings(draw(st.sampled_from(("none", "dcqcn")))),
+        congestion=CongestionSettings(draw(st.sampled_from(sorted(CONGESTION)))),
         nics=nics,
         until_ps=300 * PS_PER_US,
     )

@@ -68,6 +68,9 @@ def flow_list_settings(fabric: FabricArrays, mode: str, balancer: str) -> Simula
         ecn_max_bytes=np.full(links, 400_000),
         ecn_probability=np.full(links, 0.2),
     )
+    # Only data carries CONGA's metrics there; DRILL remembers the best queue of every destination.
+    own = {"conga": {"acks": 0.0}, "drill": {"by_destination": 1.0}}
+    conweave = TransportSettings("go-back-n", timeout_ps=4 * MS, every_nack=True, ends_acknowledged=True)
     irn = TransportSettings(
         "selective-repeat",
         window_bytes=104_000,
@@ -78,9 +81,8 @@ def flow_list_settings(fabric: FabricArrays, mode: str, balancer: str) -> Simula
     return SimulationSettings(
         packets=PACKETS,
         switches=switches,
-        # Only data carries CONGA's metrics there.
-        balancer=BalancerSettings(balancer, {"acks": 0} if balancer == "conga" else {}),
-        transport=TransportSettings("go-back-n", ends_acknowledged=True) if lossless else irn,
+        balancer=BalancerSettings(balancer, own.get(balancer, {})),
+        transport=conweave if lossless else irn,
         congestion=CongestionSettings("dcqcn"),
     )
 
@@ -115,4 +117,6 @@ def htsim_settings() -> SimulationSettings:
         resume_offset_bytes=3 * wire,
         headroom_bytes=1 << 30,
     )
-    return SimulationSettings(PacketSettings(4096, 64, 64), switches, transport=TransportSettings("go-back-n"))
+    return SimulationSettings(
+        PacketSettings(4096, 64, 64), switches, transport=TransportSettings("go-back-n", timeout_ps=4 * MS)
+    )

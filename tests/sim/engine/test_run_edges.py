@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from ailb_gen.errors import UsageError
+from ailb_gen.sim.engine.memory import needed_headroom
 from ailb_gen.sim.engine.run import simulate
-from ailb_gen.sim.fabric import PS_PER_US, UNREACHABLE, Forwarding, LinkChange
+from ailb_gen.sim.fabric import PS_PER_US, UNREACHABLE, Degradation, FabricArrays, Forwarding, LinkChange
 from ailb_gen.sim.outcome import NEVER
 from ailb_gen.sim.series import Sampler
 from ailb_gen.sim.settings import (
@@ -34,6 +35,11 @@ def plain(transport: TransportName = "raw", few: int = 40 * US) -> SimulationSet
         transport=TransportSettings(transport, timeout_ps=few, timeout_few_ps=few),
         until_ps=20_000 * US,
     )
+
+
+def both_ways(fabric: FabricArrays, one: str, other: str) -> tuple[int, int]:
+    """The links of a cable."""
+    return link(fabric, one, other), link(fabric, other, one)
 
 
 @pytest.mark.parametrize("transport", ["raw", *REPAIRING])
@@ -113,6 +119,46 @@ def test_what_is_sent_over_a_dead_link_is_lost_until_the_fibs_change(transport: 
     undetected = replace(fabric, forwarding=(first,))
     stopped = simulate(undetected, flows([0], [1], 600_000), replace(settings, until_ps=outcome.end_ps), 1)
     assert stopped.link_lost[cable] > outcome.link_lost[cable]
+
+
+@pytest.mark.parametrize("transport", ["raw", *REPAIRING])
+def test_a_degraded_link_is_one_with_less_rate_and_more_delay(transport: TransportName) -> None:
+    whole, less = leaf_spine(2, 1, 1), Degradation(rate=0.25, delay_ps=7 * US)
+    slow = replace(whole, rate_bps=whole.rate_bps.copy(), delay_ps=whole.delay_ps.copy())
+    for one in both_ways(whole, "leaf1", "spine1"):
+        slow.rate_bps[one] //= 4
+        slow.delay_ps[one] += 7 * US
+    changes = tuple(LinkChange(0, one, True, less) for one in both_ways(whole, "leaf1", "spine1"))
+    work = flows([0], [1], 200_000)
+    degraded = simulate(replace(whole, changes=changes), work, plain(transport, few=10**9), 1)
+    assert degraded.finish_ps.tolist() == simulate(slow, work, plain(transport, few=10**9), 1).finish_ps.tolist()
+    # 200 packets over the slow link, one over three others; an acknowledgement is no part of it.
+    assert degraded.finish_ps[0] >= (4 * 200 + 3) * 1_048 * 80 + 11 * US
+    if transport != "selective-repeat":
+        assert degraded.finish_ps[0] == (4 * 200 + 3) * 1_048 * 80 + 11 * US
+
+
+@pytest.mark.parametrize("transport", ["raw", *REPAIRING])
+def test_packets_stay_in_order_when_a_delay_ends(transport: TransportName) -> None:
+    fabric = leaf_spine(2, 1, 1)
+    both = both_ways(fabric, "leaf1", "spine1")
+    changes = [LinkChange(2 * US, one, True, Degradation(delay_ps=30 * US)) for one in both]
+    changes += [LinkChange(6 * US, one, True) for one in both]
+    late = simulate(replace(fabric, changes=tuple(changes)), flows([0], [1], 200_000), plain(transport, few=10**9), 1)
+    soon = simulate(fabric, flows([0], [1], 200_000), plain(transport, few=10**9), 1)
+    assert late.out_of_order.sum() == late.totals["lost"] == late.totals["retransmissions"] == 0
+    # What was sent last with the delay holds up what follows; nothing waits longer than that.
+    assert 26 * US < late.finish_ps[0] - soon.finish_ps[0] <= 30 * US
+
+
+def test_loss_in_a_window_of_time() -> None:
+    fabric = leaf_spine(2, 1, 1)
+    one = link(fabric, "leaf1", "spine1")
+    changes = (LinkChange(100 * US, one, True, Degradation(loss=0.1)), LinkChange(200 * US, one, True))
+    outcome = simulate(replace(fabric, changes=changes), flows([0], [1], 4_000_000), plain(), 1)
+    # 100 us are 1,193 packets, a tenth of which is 119; the standard deviation is 10.4.
+    assert abs(int(outcome.link_lost[one]) - 119) < 52
+    assert outcome.totals["lost"] == outcome.link_lost[one]
 
 
 @pytest.mark.parametrize("transport", REPAIRING)
@@ -292,6 +338,45 @@ def test_a_lossless_fabric_drops_nothing_and_pauses_spread_as_far_as_buffers_say
     assert any(name.startswith("host") for name in stopped)
     stopped, drops = incast(20_000_000, 1.0)
     assert (stopped, drops) == (set(), 0)
+
+
+def test_the_headroom_that_is_needed_is_enough_and_two_packets_less_are_not() -> None:
+    """At 100 Gbit/s and 1 us 25,000 bytes are under way in a round trip; 3 packets of 1,048 bytes and a frame of 60."""
+    fabric = star(24)
+    senders = np.arange(1, 24)
+    work = flows(senders, 0 * senders, 200_000)
+    enough = BufferSettings(shared_buffer_bytes=10**6, pfc=True, pause_bytes=3_000)
+    settings = replace(plain("go-back-n"), packets=PacketSettings(1000, 48, 60), switches=enough)
+    assert set(needed_headroom(fabric, settings)) == {28_204}
+    outcome = simulate(fabric, work, settings, 1)
+    assert outcome.complete
+    assert outcome.totals["drops"] == 0
+    less = replace(enough, headroom_bytes=28_204 - 2 * 1_048)
+    outcome = simulate(fabric, work, replace(settings, switches=less, until_ps=100 * US), 1)
+    assert outcome.totals["drops"] > 0
+
+
+def test_a_sender_that_does_not_obey_pauses_overfills_the_headroom() -> None:
+    """Of two senders the deaf one loses packets, and the other one none."""
+    fabric = star(3)
+    work = flows([1, 2], [0, 0], 200_000)
+    obeys = np.array([fabric.names[node] != "host2" for node in fabric.link_source])
+    switches = replace(lossless(fabric, 10**6), pause_bytes=5_000, ecn_min_bytes=None, obeys_pauses=obeys)
+    outcome = simulate(fabric, work, replace(plain("raw"), switches=switches), 1)
+    assert outcome.totals["drops"] > 0
+    assert (outcome.finish_ps == NEVER).tolist() == [True, False]
+    assert outcome.link_paused_ps[link(fabric, "host2", "leaf1")] == 0
+
+
+def test_packets_that_are_too_large_for_a_link_are_lost_and_smaller_ones_pass() -> None:
+    fabric = star(2)
+    limit = np.full(fabric.link_count, 500)
+    switches = BufferSettings(payload_limit_bytes=limit)
+    settings = replace(plain("raw"), packets=PacketSettings(1000, 48, 60), switches=switches)
+    # The last packet of 2,500 bytes has 500.
+    outcome = simulate(fabric, flows([0], [1], 2_500), settings, 1)
+    assert (outcome.totals["lost"], outcome.totals["unreachable"], outcome.complete) == (2, 0, False)
+    assert simulate(fabric, flows([0], [1], 500), settings, 1).complete
 
 
 def test_without_pfc_the_same_incast_drops() -> None:

@@ -98,6 +98,7 @@ PERMUTATION = {
     ("lossless", "ecmp"): (1009, 1740),
     ("lossless", "conga"): (1019, 1840),
     ("lossless", "conweave"): (866, 1300),
+    ("lossless", "drill"): (1087, 1535),
     ("irn", "ecmp"): (868, 1673),
     ("csg-htsim", "ecmp"): (8488, 14_253),
 }

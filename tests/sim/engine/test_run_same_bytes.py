@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from ailb_gen.sim.balancers import BALANCERS
+from ailb_gen.sim.congestion import CONGESTION
 from ailb_gen.sim.engine import memory
 from ailb_gen.sim.engine.loop import advance
 from ailb_gen.sim.engine.run import simulate
@@ -53,7 +54,7 @@ def configurations() -> Iterator[tuple[str, Case]]:
                 switches=buffers[(number // 2 + TRANSPORTS.index(transport)) % 4],
                 balancer=BalancerSettings(name),
                 transport=TransportSettings(transport, timeout_ps=50 * PS_PER_US, timeout_few_ps=30 * PS_PER_US),
-                congestion=CongestionSettings(("none", "dcqcn")[place % 2]),
+                congestion=CongestionSettings(tuple(CONGESTION)[place % len(CONGESTION)]),
                 nics=NicSettings(2, 100_000, 50_000) if number % 3 == 0 else NicSettings(),
                 measurement=Measurement(5 * PS_PER_US, 10) if number % 3 == 1 else Measurement(),
                 until_ps=400 * PS_PER_US,

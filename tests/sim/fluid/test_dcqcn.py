@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ailb_gen.sim.clos import clos
+from ailb_gen.sim.congestion import CONGESTION
 from ailb_gen.sim.fabric import PS_PER_S, PS_PER_US, FabricArrays, LinkChange
 from ailb_gen.sim.fluid.run import advanced, prepared, simulate
 from ailb_gen.sim.fluid.state import FOREVER, FluidState
@@ -136,7 +137,7 @@ def check_rates(built: FabricArrays, state: FluidState) -> None:
     assert np.all(state.links["load"][hosts] <= RATE * (1 + 1e-9))
     slots = state.flowing[: state.run[0]["flowing"]]
     assert np.all(state.flows["rate"][slots] <= state.limits["rate"][slots] * (1 + 1e-9))
-    assert np.all(state.limits["rate"][slots] >= CongestionSettings().minimum_bps)
+    assert np.all(state.limits["rate"][slots] >= 1e6 * CONGESTION["dcqcn"].values({})["minimum_mbps"])
     assert np.all(state.limits["rate"][slots] <= state.limits["line"][slots])
     assert np.all(state.links["queue"] >= 0)
 

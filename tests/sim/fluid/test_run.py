@@ -8,7 +8,7 @@ import pytest
 
 from ailb_gen.sim.balancers import BALANCERS
 from ailb_gen.sim.clos import clos
-from ailb_gen.sim.fabric import PS_PER_US, UNREACHABLE, FabricArrays, Forwarding, LinkChange
+from ailb_gen.sim.fabric import PS_PER_US, UNREACHABLE, Degradation, FabricArrays, Forwarding, LinkChange
 from ailb_gen.sim.fluid import run as fluid
 from ailb_gen.sim.fluid.run import simulate
 from ailb_gen.sim.memory import needed_bytes
@@ -188,6 +188,16 @@ def test_a_flow_stops_until_the_failure_of_its_link_is_detected() -> None:
     assert names["leaf1:spine1"] == 12_500
     assert names["leaf1:spine2"] == 87_500
     assert names["host1:leaf1"] == 100_000
+
+
+def test_a_degraded_link_carries_its_share_for_a_time() -> None:
+    built = clos(2, 1, 1, host_bps=RATE, uplink_bps=RATE)
+    link = built.link_names.index("leaf1:spine1")
+    half, sound = Degradation(rate=0.5, delay_ps=US, loss=0.1), Degradation()
+    changes = tuple(LinkChange(at * US, link, True, one) for at, one in ((100, half), (300, sound)))
+    done = simulate(replace(built, changes=changes), workload([(0, 1, 100_000, 0)]), plain(), 1)
+    whole = simulate(built, workload([(0, 1, 100_000, 0)]), plain(), 1)
+    assert done.finish_ps[0] == whole.finish_ps[0] + 100 * US
 
 
 def test_a_flow_goes_on_when_its_link_comes_back() -> None:

@@ -18,8 +18,12 @@ CLOS = "fabric: {clos: {leaves: 2, spines: 4, hosts_per_leaf: 1, colors: 4}}"
 TRAFFIC = "traffic: [{collective: {kind: all-reduce, bytes: 1M}}]"
 
 
+def all_points(*lines: str) -> tuple[list[Point], list[str]]:
+    return points_of(parse("\n".join([*lines, TRAFFIC]), "scenario.yaml"), ROOT)
+
+
 def points(*lines: str) -> dict[str, Point]:
-    found, warnings = points_of(parse("\n".join([*lines, TRAFFIC]), "scenario.yaml"), ROOT)
+    found, warnings = all_points(*lines)
     assert not warnings
     return {point.settings.balancer.name: point for point in found}
 
@@ -52,6 +56,23 @@ def test_outages_hold_for_all_of_them() -> None:
     found = points(FILES, "balancer: [rlb, ecmp]", "failures: [{name: stripe1-leaf1-spine2, at: 1ms, detection: 1us}]")
     assert [spines(found["rlb"].fabric, 0, 31, pair, 1) for pair in range(4)] == [1, 3, 1, 1]
     assert [spines(found["ecmp"].fabric, 0, 31, pair, 1) for pair in range(4)] == [3, 3, 3, 3]
+
+
+def test_drawn_links_fail_like_named_ones_by_the_seed() -> None:
+    words = ("balancer: ecmp", "failures: [{random: 3 links, at: 1ms, back: 2ms, detection: 1us}]", "seeds: 3")
+    for fabric in (CLOS, FILES):
+        found, _ = all_points(fabric, *words)
+        down = [[point.fabric.link_names[one.link] for one in point.fabric.changes if not one.up] for point in found]
+        assert [len(names) for names in down] == [6, 6, 6]
+        assert down[0] != down[1] or down[1] != down[2]
+        times = [[state.at_ps for state in point.fabric.forwarding] for point in found]
+        assert times == [[0, 1_001_000_000, 2_001_000_000]] * 3
+
+
+def test_loss_and_delay_have_no_effect_on_flows_and_it_says_so() -> None:
+    words = ("level: flow", "failures: ['leaf1-spine1,rate=50%', 'leaf1-spine2,loss=1%']")
+    assert all_points(CLOS, *words)[1] == ["level flow: 'delay' and 'loss' of failures have no effect; 'rate' has"]
+    assert all_points(CLOS, words[0], "failures: [{name: leaf1-spine1, rate: 50%}]")[1] == []
 
 
 def test_the_files_say_what_the_scenario_does_not() -> None:

@@ -10,7 +10,16 @@ from ailb_gen.sim.scenario.models import json_schema
 from tests.sim.scenario.golden import check_schema, is_valid, wrong_files
 
 # Contradictions and rules about several values are beyond a schema.
-BEYOND = {"balancer_parameters", "contradictions", "sweep", "sweep_path", "sweep_empty", "two_fabrics", "two_in_one"}
+BEYOND = {
+    "balancer_parameters",
+    "congestion",
+    "contradictions",
+    "sweep",
+    "sweep_path",
+    "sweep_empty",
+    "two_fabrics",
+    "two_in_one",
+}
 
 
 def test_the_schema_is_up_to_date_and_accepts_the_examples() -> None:

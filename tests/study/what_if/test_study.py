@@ -86,7 +86,11 @@ def test_points_are_those_of_generated_files() -> None:
 
 def test_a_factor_divides_bytes_and_times() -> None:
     failures = "failures: [{name: spine1, at: 50ms, back: 100ms}]\nuntil: 1s\n"
+    degraded = "failures: [{random: 2 links, at: 50ms, rate: 25%, delay: 1us, loss: 1%}]\nscale: 10\n"
     whole, small = scenario(LAB + failures), scenario(LAB + failures + "scale: 10\n")
+    assert scenario(LAB + degraded)["failures"] == [
+        {"random": "2 links", "rate": 0.25, "loss": 0.01, "delay": "1000000ps", "at": "5000000000ps"}
+    ]
     (job,), (smaller,) = ([part["training"] for part in one["traffic"]] for one in (whole, small))
     for name in ("forward", "backward"):
         assert int(job[name][:-2]) == 10 * int(smaller[name][:-2])
@@ -99,12 +103,13 @@ def test_a_factor_divides_bytes_and_times() -> None:
         {"name": "spine1", "at": "5000000000ps", "back": "10000000000ps", "detection": "100000000ps"}
     ]
     assert (whole["until"], small["until"]) == ("1000000000000ps", "100000000000ps")
-    assert (whole["transport"], small["transport"]) == ({}, {"timeout": "400000000ps"})
+    assert (whole["transport"], small["transport"]) == ({}, {})
 
 
 def test_timeouts_stay_above_round_trips() -> None:
     found = scenario(
-        LAB.replace("1MB", "100MB").replace("64KiB", "8MiB") + "scale: 1000\ntransport: selective-repeat\n"
+        LAB.replace("1MB", "100MB").replace("64KiB", "8MiB")
+        + "scale: 1000\ntransport: {name: selective-repeat, timeout: 4ms}\n"
     )
     assert found["transport"] == {"name": "selective-repeat", "timeout": "100000000ps"}
 
@@ -156,5 +161,11 @@ def test_times_have_units(ps: int, text: str) -> None:
 
 
 def test_failures_have_names() -> None:
-    file = parse(LAB + "failures: [a-b, {random: 2.5%}]\n", "file.yaml", EXAMPLES).what_if
-    assert [failure_name(one) for one in file.failures] == ["a-b", "2.5 % of cables"]
+    listed = "failures: [a-b, {random: 2.5%}, '5 links@1ms', 'a-b@1ms,back=2ms,rate=25%,delay=1us,loss=0.5%']\n"
+    file = parse(LAB + listed, "file.yaml", EXAMPLES).what_if
+    assert [failure_name(one) for one in file.failures] == [
+        "a-b",
+        "2.5 % of cables",
+        "5 links at 1 ms",
+        "a-b at 1 ms to 2 ms, 25 % of the rate, 1 us later, 0.5 % loss",
+    ]

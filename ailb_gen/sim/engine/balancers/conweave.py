@@ -17,11 +17,12 @@ from ailb_gen.sim.engine.balancers.hooks import Hooks
 from ailb_gen.sim.engine.balancers.simple import by_hash
 from ailb_gen.sim.engine.buffers import admit, release
 from ailb_gen.sim.engine.events import add_timer
-from ailb_gen.sim.engine.forwarding import fib_entry, is_idle, lose, next_hops, refuse, send_on
+from ailb_gen.sim.engine.forwarding import is_idle, lose, next_hops, refuse, send_on
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.links import append_or_send
 from ailb_gen.sim.engine.random import random_below
 from ailb_gen.sim.engine.records import EngineState
+from ailb_gen.sim.engine.routes import fib_entry
 from ailb_gen.sim.engine.wire import free_packet, new_packet
 from ailb_gen.sim.fabric import UNREACHABLE, FabricArrays
 
@@ -44,18 +45,18 @@ def begin_flow(state: EngineState, flow: int, now: int) -> None:
 
 
 @inlined
-def _pause_of(state: EngineState, link: int, flow: int) -> int:
+def pause_of(state: EngineState, link: int, flow: int) -> int:
     """Return where it is written until when a flow avoids an uplink."""
     prefix = state.destinations[state.flows[flow].destination].prefix
     return link * state.config[0].prefixes + prefix
 
 
 @compiled
-def _good_path(state: EngineState, node: int, flow: int, first: int, count: int, now: int) -> int:
+def good_path(state: EngineState, node: int, flow: int, first: int, count: int, now: int) -> int:
     """Return the first of some random paths that is not avoided; NONE: all are."""
     for _ in range(int(state.parameters[0].samples)):
         path = random_below(state, node, count)
-        if state.metrics[0, 0, _pause_of(state, state.set_links[first + path], flow)] <= now:
+        if state.metrics[0, 0, pause_of(state, state.set_links[first + path], flow)] <= now:
             return path
     return r.NONE
 
@@ -64,7 +65,7 @@ def _good_path(state: EngineState, node: int, flow: int, first: int, count: int,
 def _reroute(state: EngineState, node: int, flow: int, first: int, count: int, now: int) -> None:
     """Move a flow to a good path, if one is found; its first path may be any."""
     own = state.steered[flow]
-    path = _good_path(state, node, flow, first, count, now)
+    path = good_path(state, node, flow, first, count, now)
     if own.path == r.NONE:
         own.path = path if path != r.NONE else random_below(state, node, count)
         return
@@ -125,7 +126,7 @@ def _link(state: EngineState, node: int, number: int, packet: int) -> int:
 
 
 @compiled
-def _send_back(state: EngineState, node: int, kind: int, packet: int, now: int) -> None:
+def send_back(state: EngineState, node: int, kind: int, packet: int, now: int) -> None:
     """Send a control packet from the last to the first switch of a flow."""
     data = state.packets[packet]
     number = new_packet(state, kind, data.flow, state.config[0].control_bytes)
@@ -144,17 +145,24 @@ def _send_back(state: EngineState, node: int, kind: int, packet: int, now: int) 
 
 
 @compiled
+def note_congestion(state: EngineState, node: int, packet: int, now: int) -> None:
+    """Let the first switch of a flow avoid the path that a NOTIFY names."""
+    record = state.packets[packet]
+    number = fib_entry(state, node, state.destinations[state.flows[record.flow].destination].prefix)
+    if number >= 0:
+        entry = state.sets[number]
+        link = state.set_links[entry.first + (record.tag >> PATH) % entry.count]
+        state.metrics[0, 0, pause_of(state, link, record.flow)] = now + int(state.parameters[0].pause_ps)
+
+
+@compiled
 def _take_control(state: EngineState, node: int, packet: int, now: int) -> None:
     """Take a REPLY, CLEAR or NOTIFY at the first switch of its flow."""
     record = state.packets[packet]
     flow = record.flow
     own = state.steered[flow]
     if record.kind == r.NOTIFY:
-        number = fib_entry(state, node, state.destinations[state.flows[flow].destination].prefix)
-        if number >= 0:
-            entry = state.sets[number]
-            link = state.set_links[entry.first + (record.tag >> PATH) % entry.count]
-            state.metrics[0, 0, _pause_of(state, link, flow)] = now + int(state.parameters[0].pause_ps)
+        note_congestion(state, node, packet, now)
     # A REPLY that comes after its deadline says nothing: the TAIL is sent, or is next.
     elif record.metric == own.epoch and (record.kind == r.CLEAR or (not own.rerouted and now < own.reply_by)):
         own.confirmed = 1
@@ -247,9 +255,9 @@ def _receive(state: EngineState, node: int, number: int, packet: int, now: int) 
         own.epoch_seen = record.metric
         own.tail_seen = own.old_path_seen = 0
     if record.marked:
-        _send_back(state, node, r.NOTIFY, packet, now)
+        send_back(state, node, r.NOTIFY, packet, now)
     if tag & REQUEST:
-        _send_back(state, node, r.REPLY, packet, now)
+        send_back(state, node, r.REPLY, packet, now)
     if tag & REROUTED:
         if own.tail_seen:
             return False
@@ -262,7 +270,7 @@ def _receive(state: EngineState, node: int, number: int, packet: int, now: int) 
     own.sent = record.extra
     own.received = now
     if tag & TAIL:
-        _send_back(state, node, r.CLEAR, packet, now)
+        send_back(state, node, r.CLEAR, packet, now)
         send_on(state, node, _link(state, node, number, packet), packet, now)
         _let_go(state, flow, now)
         return True

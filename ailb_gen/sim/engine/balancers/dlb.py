@@ -17,19 +17,27 @@ one counts, as the path is as good as its worst link. Of parallel links behind t
 sends over that. Nothing of this is on the wire: all links between switches are looked at once per interval, and
 everybody knows the result after the delay.
 
+Adaptive routing like Spectrum-X's: per packet, by the queues as they are (no samples, no load), and by floods of the
+queues behind the next hops. NVIDIA publishes that its switches choose by egress queues packet by packet and tell each
+other of congestion, and that its NICs place the data of packets in any order (here a setting of the transport:
+selective repeat with a large `reordering`, or timeout-only). Bands, interval and delay, and that the worse band counts,
+are assumptions; they are those of GLB here. Not modeled: that switches avoid links that failed elsewhere before FIBs
+do.
+
 With RLB, routing has chosen by the color of the queue pair. Several next hops are parallel links, or what a failure
 left.
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 from ailb_gen.sim.engine.balancers.hooks import Hooks
 from ailb_gen.sim.engine.balancers.simple import by_hash
 from ailb_gen.sim.engine.events import add_timer
-from ailb_gen.sim.engine.forwarding import fib_entry
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.random import happens, mix, power, random_below
 from ailb_gen.sim.engine.records import BALANCER, BEST_BAND, HOPS, NEVER, NONE, EngineState
+from ailb_gen.sim.engine.routes import fib_entry
 from ailb_gen.sim.fabric import FabricArrays
 
 # The share of the average that a sample leaves.
@@ -39,6 +47,12 @@ FOREVER = float("inf")
 FLOWSETS, FLOODS = 0, 1
 # An entry of a flowset table: a time, and in its last bits a position plus 1.
 POSITION_BITS = 10
+
+
+@inlined
+def _of(state: EngineState, node: int) -> Any:  # noqa: ANN401 - a record
+    """Return the parameters of a switch."""
+    return state.parameters[state.nodes[node].profile]
 
 
 @inlined
@@ -52,22 +66,29 @@ def band(value: float, least: float, most: float) -> int:
 
 
 @compiled
+def _by_queue(state: EngineState, link: int) -> int:
+    """Return the band of what waits before a link."""
+    backlog, parameters = state.links[link].backlog, _of(state, state.links[link].source)
+    queued = 0
+    if backlog:
+        for priority in range(state.config[0].classes):
+            if (backlog >> priority) & 1:
+                queued += state.queues[priority, link].bytes
+    return band(float(queued), parameters.min_queue_bytes, parameters.max_queue_bytes)
+
+
+@compiled
 def _sample(state: EngineState, link: int, now: int) -> int:
     """Return the band of a link, and keep it."""
-    sender, record, parameters = state.links[link], state.ports[link], state.parameters[0]
+    sender, record, parameters = state.links[link], state.ports[link], _of(state, state.links[link].source)
     elapsed = now - record.sampled_at
     # Bytes that are not on the wire yet do not count.
     sent = sender.bytes - max(0, sender.free - now) // sender.byte_ps
     mean = (sent - record.sampled_bytes) * sender.byte_ps / elapsed
     record.load = mean + (record.load - mean) * power(HISTORY, int(elapsed / parameters.sampling_period_ps))
     record.sampled_at, record.sampled_bytes = now, sent
-    queued = 0
-    if sender.backlog:
-        for priority in range(state.config[0].classes):
-            if (sender.backlog >> priority) & 1:
-                queued += state.queues[priority, link].bytes
     by_load = band(100.0 * record.load, parameters.min_percent, parameters.max_percent)
-    by_queue = band(float(queued), parameters.min_queue_bytes, parameters.max_queue_bytes)
+    by_queue = _by_queue(state, link)
     weight = parameters.rate_weight_percent
     record.quality = int((weight * by_load + (100.0 - weight) * by_queue) / 100.0)
     return int(record.quality)
@@ -75,9 +96,11 @@ def _sample(state: EngineState, link: int, now: int) -> int:
 
 @inlined
 def quality(state: EngineState, link: int, now: int) -> int:
-    """Return the band of a link at its last sample; it may be time for another one."""
-    record = state.ports[link]
-    if now - record.sampled_at < state.parameters[0].sampling_period_ps:
+    """Return the band of a link at its last sample; it may be time for another one. Without samples: of its queue."""
+    record, period = state.ports[link], _of(state, state.links[link].source).sampling_period_ps
+    if not period:
+        return int(_by_queue(state, link))
+    if now - record.sampled_at < period:
         return int(record.quality)
     return _sample(state, link, now)
 
@@ -166,13 +189,14 @@ def _reassigned(state: EngineState, node: int, first: int, count: int, packet: i
     other = best(state, node, first, count, packet, now)
     gain = _quality(state, state.set_links[first + other], packet, now, flooded)
     gain -= _quality(state, state.set_links[first + position], packet, now, flooded)
-    return other if gain >= state.parameters[0].quality_delta else position
+    return other if gain >= _of(state, node).quality_delta else position
 
 
 @compiled
 def _by_flowset(state: EngineState, node: int, first: int, count: int, packet: int, now: int, inactivity: float) -> int:
     """Return the position that the entry of a packet says, unless nothing came for so long; without one, the best."""
-    entry = (mix(state.packets[packet].key ^ state.nodes[node].seed) * int(state.parameters[0].flowset_entries)) >> 32
+    parameters = _of(state, node)
+    entry = (mix(state.packets[packet].key ^ state.nodes[node].seed) * int(parameters.flowset_entries)) >> 32
     kept = state.metrics[FLOWSETS, first, entry]
     position = int(kept & ((1 << POSITION_BITS) - 1)) - 1
     if position < 0 or position >= count or now - (kept >> POSITION_BITS) >= inactivity:
@@ -180,7 +204,7 @@ def _by_flowset(state: EngineState, node: int, first: int, count: int, packet: i
     elif inactivity != FOREVER:
         # Its load is to be known when others look at it.
         quality(state, state.set_links[first + position], now)
-        if state.parameters[0].quality_delta and happens(state, node, state.parameters[0].probability):
+        if parameters.quality_delta and happens(state, node, parameters.probability):
             position = _reassigned(state, node, first, count, packet, position, now)
     state.metrics[FLOWSETS, first, entry] = (now << POSITION_BITS) | (position + 1)
     hop = state.packets[packet].hops & (HOPS - 1)
@@ -195,7 +219,7 @@ def _by_flowset(state: EngineState, node: int, first: int, count: int, packet: i
 @inlined
 def flowlet(state: EngineState, node: int, first: int, count: int, packet: int, now: int) -> int:
     """Return the position that a packet takes; after a pause, and now and then before, the best one."""
-    return _by_flowset(state, node, first, count, packet, now, state.parameters[0].inactivity_ps)
+    return _by_flowset(state, node, first, count, packet, now, _of(state, node).inactivity_ps)
 
 
 @inlined
@@ -205,29 +229,35 @@ def assigned_flow(state: EngineState, node: int, first: int, count: int, packet:
 
 
 @inlined
-def rlb(state: EngineState, node: int, first: int, count: int, packet: int, now: int) -> int:
+def dynamic(state: EngineState, node: int, first: int, count: int, packet: int, now: int) -> int:
     """Return the position that DLB chooses, or a hash where DLB is off."""
-    if state.parameters[0].dynamic:
+    if _of(state, node).dynamic:
         return flowlet(state, node, first, count, packet, now)
     return by_hash(state, node, count, packet)
 
 
 def tables(fabric: FabricArrays, parameters: Mapping[str, float]) -> tuple[int, int, int]:
-    """Return the shape of the tables: flowsets by the first link of a next-hop set; with GLB as many floods as needed.
+    """Return the shape of the tables: flowsets by the first link of a next-hop set; with floods as many as needed.
 
     Those are the floods that are under way, and one.
     """
     rows, columns = len(fabric.set_links), int(parameters["flowset_entries"])
     if "flood_ps" not in parameters:
         return 1, rows, columns
-    depth = int(parameters["flood_delay_ps"]) // int(parameters["flood_ps"]) + 3
-    return 1 + FLOODS, max(rows, depth), max(columns, fabric.link_count)
+    _, depth, links = floods(fabric, parameters)
+    return 1 + FLOODS, max(rows, depth), max(columns, links)
+
+
+def floods(fabric: FabricArrays, parameters: Mapping[str, float]) -> tuple[int, int, int]:
+    """Return the shape of the tables with floods alone."""
+    return 1 + FLOODS, int(parameters["flood_delay_ps"]) // int(parameters["flood_ps"]) + 3, fabric.link_count
 
 
 HOOKS = {
-    "dlb": Hooks(choose=flowlet, reads_queues=True, tables=tables),
+    "dlb": Hooks(choose=dynamic, reads_queues=True, tables=tables),
     "dlb-per-packet": Hooks(choose=best, reads_queues=True),
     "dlb-assigned-flow": Hooks(choose=assigned_flow, reads_queues=True, tables=tables),
-    "glb": Hooks(choose=flowlet, begin=begin, expire=flood, reads_queues=True, tables=tables),
-    "rlb": Hooks(choose=rlb, reads_queues=True, tables=tables),
+    "glb": Hooks(choose=dynamic, begin=begin, expire=flood, reads_queues=True, tables=tables),
+    "spectrum-x": Hooks(choose=best, begin=begin, expire=flood, reads_queues=True, deferred=True, tables=floods),
+    "rlb": Hooks(choose=dynamic, reads_queues=True, tables=tables),
 }

@@ -9,47 +9,15 @@ chunk is acknowledged (the testbed of Nosrati and Ghaderi 2025).
 """
 
 from ailb_gen.sim.engine.balancers.hooks import Hooks
-from ailb_gen.sim.engine.forwarding import fib_entry
 from ailb_gen.sim.engine.jit import compiled
 from ailb_gen.sim.engine.random import random_below
-from ailb_gen.sim.engine.records import MOST_HOPS, NEVER, EngineState
-from ailb_gen.sim.fabric import LOCAL, UNREACHABLE
+from ailb_gen.sim.engine.records import NEVER, EngineState
+from ailb_gen.sim.engine.routes import base_round_trip
 
 # What a host can write into its packets to have them hashed differently: UDP source ports.
 PORTS = 1 << 14
-
-
-@compiled
-def base_round_trip(state: EngineState, flow: int, size: int, count: int) -> int:
-    """Return the least time of `count` packets of `size` bytes and the last one's acknowledgement, in ps.
-
-    That is over the fastest links of an idle fabric; NEVER: the target is unreachable.
-    """
-    config, record = state.config[0], state.flows[flow]
-    destination = state.destinations[record.destination]
-    number = state.hosts[record.source].links
-    total = slowest = 0
-    for _ in range(MOST_HOPS):
-        if number == UNREACHABLE:
-            return NEVER
-        entry = state.sets[number]
-        least, best = NEVER, 0
-        for position in range(entry.count):
-            link = state.set_links[entry.first + position]
-            there, back = state.links[link], state.links[state.wires[link].reverse]
-            time = there.delay + size * there.byte_ps
-            time += back.delay + config.control_bytes * back.byte_ps
-            if time < least:
-                least, best = time, link
-        total += least
-        slowest = max(slowest, state.links[best].byte_ps)
-        node = state.wires[best].target
-        if node < config.hosts:
-            return int(total + (count - 1) * size * slowest)
-        number = fib_entry(state, node, destination.prefix)
-        if number == LOCAL:
-            number = destination.delivery
-    return NEVER
+# A round trip goes on, or ended with few or many marks.
+GOES_ON, CLEAR, CONGESTED = range(3)
 
 
 @compiled
@@ -105,12 +73,12 @@ def other_path(state: EngineState, flow: int) -> int:
 
 
 @compiled
-def answered(state: EngineState, flow: int, sent: int, marked: int, now: int) -> None:
-    """Take the answer to a packet that was sent at a time; move the flow at the end of a round trip with many marks."""
+def round_trip_ended(state: EngineState, flow: int, sent: int, marked: int, now: int) -> int:
+    """Count the answer to a packet that was sent at a time; return GOES_ON, or how the round trip that it ends was."""
     record = state.flows[flow]
     sent = round_trip_began(state, flow, sent, now)
     if sent == NEVER or sent < record.moved_at:
-        return
+        return GOES_ON
     if record.epoch_at == NEVER:
         record.epoch_at = sent if state.config[0].chunk else now
     record.epoch_packets += 1
@@ -119,13 +87,19 @@ def answered(state: EngineState, flow: int, sent: int, marked: int, now: int) ->
     else:
         record.epoch_marks += marked
     if sent < record.epoch_at:
-        return
+        return GOES_ON
     many = record.epoch_marks * 100 > record.epoch_packets * state.parameters[0].marked_percent
     record.epoch_at = now
     record.epoch_packets = record.epoch_marks = 0
-    if many:
+    return CONGESTED if many else CLEAR
+
+
+@compiled
+def answered(state: EngineState, flow: int, sent: int, marked: int, now: int) -> None:
+    """Take the answer to a packet that was sent at a time; move the flow at the end of a round trip with many marks."""
+    if round_trip_ended(state, flow, sent, marked, now) == CONGESTED:
         move(state, flow, other_path(state, flow), now)
-        record.epoch_at = NEVER
+        state.flows[flow].epoch_at = NEVER
 
 
 @compiled

@@ -39,6 +39,8 @@ class Hooks:
     sent: Hook | None = None
     # (node, set, packet): return whether the load balancer itself deals with a packet at a switch.
     takes: Hook | None = None
+    # (packet): an answer arrives at the host that sent the data, before anything of it is used.
+    acknowledged: Hook | None = None
     # (flow, sent, marked): a flow that has more to send gets an answer to a packet that was sent at a time.
     answered: Hook | None = None
     reads_queues: bool = False

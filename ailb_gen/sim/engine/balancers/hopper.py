@@ -15,6 +15,7 @@ from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.links import append_or_send
 from ailb_gen.sim.engine.nic import defer, nic_link, release_flow
 from ailb_gen.sim.engine.records import NEVER, NONE, PROBE, PROBED, EngineState
+from ailb_gen.sim.engine.routes import base_round_trip
 from ailb_gen.sim.engine.steered import PROBES
 from ailb_gen.sim.engine.wire import free_packet, new_packet, turn
 
@@ -104,7 +105,7 @@ def _switch(state: EngineState, flow: int, now: int) -> None:
     life = state.parameters[0].probe_life_factor * own.base_round_trip
     least, best = state.parameters[0].margin * own.round_trip, NONE
     if state.config[0].chunk:
-        least *= flowbender.base_round_trip(state, flow, _probe_bytes(state), 1) / float(own.base_round_trip)
+        least *= base_round_trip(state, flow, _probe_bytes(state), 1) / float(own.base_round_trip)
     for slot in range(PROBES):
         time = own.probe_round_trip[slot]
         if time and now - own.probe_at[slot] <= life and time < least:

@@ -3,7 +3,7 @@
 from ailb_gen.sim.engine.balancers.hooks import Hooks
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.random import mix, random_below
-from ailb_gen.sim.engine.records import HOPS, NONE, EngineState
+from ailb_gen.sim.engine.records import HOPS, NEVER, NONE, EngineState
 
 
 @inlined
@@ -47,10 +47,43 @@ def adaptive(state: EngineState, node: int, first: int, count: int, packet: int,
     return 0
 
 
+@inlined
+def _queued_bytes(state: EngineState, link: int) -> int:
+    """Return the bytes that wait for a link, acknowledgements included."""
+    total = 0
+    for priority in range(state.config[0].classes):
+        total += state.queues[priority, link].bytes
+    return total
+
+
+@compiled
+def _drill_by_destination(state: EngineState, node: int, first: int, count: int, packet: int) -> int:
+    """Return the remembered member of the destination, unless a sampled one has fewer bytes (ConWeave's simulator)."""
+    destination = state.packets[packet].destination
+    best = state.metrics[node, destination, 0] - 1
+    least = NEVER
+    if 0 <= best < count:
+        least = _queued_bytes(state, state.set_links[first + best])
+    before = NONE
+    for number in range(min(int(state.parameters[0].samples), count)):
+        # No member twice, as long as two are sampled.
+        other = random_below(state, node, count - 1) if number else random_below(state, node, count)
+        if number and other >= before:
+            other += 1
+        before = other
+        queued = _queued_bytes(state, state.set_links[first + other])
+        if queued < least:
+            best, least = other, queued
+    state.metrics[node, destination, 0] = best + 1
+    return best
+
+
 @compiled
 def drill(state: EngineState, node: int, first: int, count: int, packet: int, now: int) -> int:
     """Return the position of the shortest of some random queues and the best one remembered (Ghorbani et al. 2017)."""
     record, parameters = state.nodes[node], state.parameters[0]
+    if parameters.by_destination:
+        return _drill_by_destination(state, node, first, count, packet)
     best = random_below(state, node, count)
     for _ in range(int(parameters.samples) - 1):
         other = random_below(state, node, count)
@@ -96,7 +129,15 @@ HOOKS = {
     "ecmp": Hooks(choose=ecmp, at_hosts=True),
     "spray": Hooks(choose=spray, at_hosts=True),
     "adaptive": Hooks(choose=adaptive, at_hosts=True, reads_queues=True, deferred=True),
-    "drill": Hooks(choose=drill, at_hosts=True, reads_queues=True, deferred=True),
+    "drill": Hooks(
+        choose=drill,
+        at_hosts=True,
+        reads_queues=True,
+        deferred=True,
+        tables=lambda fabric, parameters: (
+            (len(fabric.names), len(fabric.destination_prefix), 1) if parameters["by_destination"] else (1, 1, 1)
+        ),
+    ),
     "letflow": Hooks(choose=letflow, at_hosts=True),
     "flowlet": Hooks(choose=flowlet, at_hosts=True),
 }

@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from ailb_gen.sim.clos import clos
 from ailb_gen.sim.engine.run import simulate
-from tests.sim.engine.balancers.small import plain, run, sent, two_tiers, workload
+from tests.sim.engine.balancers.small import G, plain, run, sent, two_tiers, workload
 from tests.sim.processes import printed
 
 # 100 packets take 84 us on a link.
@@ -232,3 +233,20 @@ def test_without_dlb_a_hash_chooses() -> None:
         hashed, without = run(fabric, rows, "ecmp", seed), run(fabric, rows, "rlb", seed, dynamic=0)
         assert np.array_equal(hashed.link_packets, without.link_packets)
         assert np.array_equal(hashed.finish_ps, without.finish_ps)
+
+
+def test_adaptive_routing_with_telemetry_avoids_what_is_congested_behind_the_next_hop() -> None:
+    """Leaf 3 fills the link from spine 1 to leaf 2: packets of leaf 1 go over spine 2 once that has been flooded."""
+    fabric = clos(3, 2, 1, host_bps=10 * G, uplink_bps=[4 * G, 40 * G])
+    # Both begin in the same state; the queue of the slow spine grows.
+    rows = [(2, 1, 600_000, 0, 1), (0, 1, 200_000, 150, 2)]
+    known = {"flood_us": 5, "flood_delay_us": 1, "min_queue_bytes": 5_000}
+    shares: dict[str, list[float]] = {"adaptive": [], "spectrum-x": []}
+    for name, found in shares.items():
+        for seed in range(1, 6):
+            given = known if name == "spectrum-x" else {}
+            outcome = run(fabric, rows, name, seed, transport="timeout-only", **given)
+            assert outcome.complete
+            packets = sent(fabric, outcome, "leaf1:spine")
+            found.append(packets[0] / sum(packets))
+    assert np.mean(shares["spectrum-x"]) < 0.7 * np.mean(shares["adaptive"])

@@ -1,9 +1,9 @@
-"""Load balancers in switches give the same bytes compiled and as plain Python."""
+"""Load balancers in switches give the same bytes compiled and as plain Python; what DRILL remembers."""
 
 from __future__ import annotations
 
 from ailb_gen.sim.settings import TransportName
-from tests.sim.engine.balancers.small import run, two_tiers
+from tests.sim.engine.balancers.small import run, sent, two_tiers
 from tests.sim.processes import check_both_ways
 
 TRANSPORTS: tuple[TransportName, ...] = ("raw", "selective-repeat")
@@ -29,3 +29,11 @@ def runs() -> list[object]:
 
 def test_compiled_and_plain_runs_are_the_same() -> None:
     check_both_ways(runs)
+
+
+def test_drill_remembers_one_queue_per_switch_or_per_destination() -> None:
+    """One flow never finds a queue: by destination it stays where it is, else equal queues take turns."""
+    fabric = two_tiers()
+    for by_destination, used in ((0.0, 2), (1.0, 1)):
+        done = run(fabric, [(0, 2, 50_000, 0, 0)], "drill", by_destination=by_destination)
+        assert sum(packets > 0 for packets in sent(fabric, done, "leaf1")) == used

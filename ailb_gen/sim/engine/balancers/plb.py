@@ -1,0 +1,56 @@
+"""PLB: a flow is hashed anew after congested round trips in a row (Qureshi et al., SIGCOMM 2022).
+
+A round trip is FlowBender's, and congested when more than a share of its packets was marked. After a few of them in a
+row a flow moves as soon as it has nothing in flight, so that nothing is reordered; after more it moves anyway. A flow
+whose timer expires moves, too, and then stays for a random time, so as not to come back to a path that loses packets.
+
+Not modeled: what a flow knows is not passed on to the next message of its queue pair.
+"""
+
+from ailb_gen.sim.engine.balancers.flowbender import CLEAR, CONGESTED, move, other_path, round_trip_ended
+from ailb_gen.sim.engine.balancers.hooks import Hooks
+from ailb_gen.sim.engine.jit import compiled
+from ailb_gen.sim.engine.random import random_bits
+from ailb_gen.sim.engine.records import NEVER, EngineState
+
+# Of the choices that a flow remembers per hop, which it does not need: its congested round trips, and until when it
+# stays where it is.
+ROUNDS = 0
+
+
+@compiled
+def begin_flow(state: EngineState, flow: int, now: int) -> None:
+    """Begin without congested round trips."""
+    state.flows[flow].choice[ROUNDS] = 0
+
+
+@compiled
+def answered(state: EngineState, flow: int, sent: int, marked: int, now: int) -> None:
+    """Take the answer to a packet that was sent at a time; move the flow if congestion lasts."""
+    record, parameters = state.flows[flow], state.parameters[0]
+    ended = round_trip_ended(state, flow, sent, marked, now)
+    if ended == CLEAR:
+        record.choice[ROUNDS] = 0
+    elif ended == CONGESTED:
+        record.choice[ROUNDS] = min(record.choice[ROUNDS] + 1, int(parameters.rounds))
+    idle = record.next == record.acknowledged
+    wanted = parameters.idle_rounds if idle else parameters.rounds
+    if now < record.chosen_at[ROUNDS] or record.choice[ROUNDS] < wanted:
+        return
+    record.choice[ROUNDS] = 0
+    record.epoch_at = NEVER
+    record.epoch_packets = record.epoch_marks = 0
+    move(state, flow, other_path(state, flow), now)
+
+
+@compiled
+def timed_out(state: EngineState, flow: int, now: int) -> None:
+    """Move a flow whose timer has expired, and let it stay there."""
+    record = state.flows[flow]
+    record.choice[ROUNDS] = 0
+    suspended = int(state.parameters[0].suspend_ps)
+    record.chosen_at[ROUNDS] = now + suspended + int(suspended * (random_bits(state, record.source) / 4294967296.0))
+    move(state, flow, other_path(state, flow), now)
+
+
+HOOKS = {"plb": Hooks(begin_flow=begin_flow, answered=answered, timed_out=timed_out)}

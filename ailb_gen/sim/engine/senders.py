@@ -1,0 +1,35 @@
+"""The records of a flow's sender: what it measures, what congestion control keeps, what switches tell it."""
+
+import numpy as np
+
+# What the sender of a flow measures. `round_trip` 0: nothing yet.
+SENDER = np.dtype(
+    [
+        ("round_trip", "f8"),  # smoothed, and its mean deviation (RFC 6298)
+        ("deviation", "f8"),
+        ("back_at", "i8"),  # when go-back-N went back; answers to what was sent before ask for nothing new
+        ("doublings", "i8"),  # of the timeout, since the last acknowledgement
+    ],
+    align=True,
+)
+# What congestion control by round trips, windows and telemetry keeps of a flow.
+CONTROLLED = np.dtype(
+    [
+        ("window", "f8"),  # packets in flight
+        ("reference", "f8"),  # the window at the end of the last round trip
+        ("gradient", "f8"),  # of the round trips, smoothed
+        ("share", "f8"),  # of marked packets, or of the rate of the fullest link
+        ("base_round_trip", "i8"),
+        ("last_round_trip", "i8"),
+        ("cut_at", "i8"),
+        ("round_end", "i4"),  # when all packets before are acknowledged, a round trip ends
+        ("stage", "i4"),
+        ("answers", "i4"),  # in this round trip
+        ("marks", "i4"),
+    ],
+    align=True,
+)
+# What a switch writes into a packet: over which link it went and when, bytes sent before, bytes that wait.
+STAMP = np.dtype([("at", "i8"), ("sent", "i8"), ("queued", "i4"), ("link", "i4")], align=True)
+# Switches that a packet has room for.
+STAMPS = 5

@@ -1,0 +1,102 @@
+"""Settings of single switches and ports over those of all: `switches.exceptions` of a scenario."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ailb_gen.errors import UsageError
+from ailb_gen.sim.balancers import BALANCERS, DLB
+from ailb_gen.sim.fabric import FabricArrays
+from ailb_gen.sim.scenario.models import EcnPart, SwitchException
+from ailb_gen.sim.scenario.names import switches_or_ports
+from ailb_gen.sim.settings import BalancerSettings, BufferSettings
+
+WHAT = "switches.exceptions"
+# Keys that whole switches have, with the field of their settings.
+OF_SWITCHES = {
+    "shared_buffer": "shared_buffer_bytes",
+    "egress_alpha": "egress_alpha",
+    "ingress_alpha": "ingress_alpha",
+    "pause": "pause_bytes",
+}
+# Keys of ports: the field, and whether it is of data that comes in there and not of what is sent.
+OF_PORTS = {
+    "pfc": ("pfc", True),
+    "headroom": ("headroom_bytes", True),
+    "obeys_pauses": ("obeys_pauses", False),
+}
+# What stands for a setting that is not given, of switches and ports that an exception leaves alone. Both are the
+# engine's: no fixed threshold, and as much headroom as is needed.
+UNSET = {"pause_bytes": -1, "headroom_bytes": -1}
+# More than any run sends.
+INFINITE = 2**62
+
+
+def with_exceptions(base: BufferSettings, rows: Sequence[SwitchException], fabric: FabricArrays) -> BufferSettings:
+    """Return the settings with those of single switches and ports. Raises UsageError."""
+    for row in rows:
+        given = row.model_dump(include={*OF_SWITCHES, *OF_PORTS}, exclude_none=True)
+        for pattern in row.at:
+            switches, links = switches_or_ports(fabric, pattern, WHAT)
+            whole = [key for key in (*OF_SWITCHES, "parameters") if key in row.model_fields_set]
+            if whole and not switches:
+                raise UsageError(f"{WHAT}: {pattern!r} names ports, and {whole[0]!r} is a setting of whole switches")
+            changed: dict[str, Any] = {}
+            for key, value in given.items():
+                if key in OF_SWITCHES:
+                    name, places = OF_SWITCHES[key], np.array(switches)
+                else:
+                    name, incoming = OF_PORTS[key]
+                    places = fabric.link_reverse[links] if incoming else np.array(links)
+                count = fabric.switch_count if key in OF_SWITCHES else fabric.link_count
+                changed[name] = _changed(base, name, count, places, INFINITE if value == "infinite" else value)
+            base = replace(base, **changed, **_ecn(base, row, fabric, links))
+    if base.shared_buffer_bytes is None and bool(np.any(base.pfc)):
+        raise UsageError(f"{WHAT}: PFC needs a finite buffer; give 'shared_buffer', such as 9MiB")
+    return base
+
+
+def with_other_parameters(
+    base: BalancerSettings, rows: Sequence[SwitchException], fabric: FabricArrays
+) -> BalancerSettings:
+    """Return a load balancer with the parameters of single switches that it has. Raises UsageError."""
+    known = {one.name for one in BALANCERS[base.name].parameters}.intersection(DLB)
+    exceptions = dict(base.exceptions)
+    for row in rows:
+        own = {name: value for name, value in row.parameters.items() if name in known}
+        for pattern in row.at if own else ():
+            for switch in switches_or_ports(fabric, pattern, WHAT)[0]:
+                exceptions[switch] = {**exceptions.get(switch, base.parameters), **own}
+    return replace(base, exceptions=exceptions)
+
+
+def _changed(base: BufferSettings, name: str, count: int, places: npt.NDArray[Any], value: object) -> npt.NDArray[Any]:
+    """Return a setting as an array with another value at some places. Raises UsageError."""
+    former = getattr(base, name)
+    if former is None and name == "shared_buffer_bytes":
+        former = INFINITE
+    found = np.broadcast_to(np.asarray(UNSET[name] if former is None else former), count).copy()
+    found[places] = value
+    return found
+
+
+def _ecn(base: BufferSettings, row: SwitchException, fabric: FabricArrays, links: list[int]) -> dict[str, Any]:
+    """Return the settings of marking with those of some ports."""
+    if row.ecn is None:
+        return {}
+    count = fabric.link_count
+    found: dict[str, npt.NDArray[Any]] = {
+        "ecn_min_bytes": np.full(count, -1) if base.ecn_min_bytes is None else base.ecn_min_bytes.copy(),
+        "ecn_max_bytes": np.full(count, -1) if base.ecn_max_bytes is None else base.ecn_max_bytes.copy(),
+        "ecn_probability": np.zeros(count) if base.ecn_probability is None else base.ecn_probability.copy(),
+    }
+    ecn = row.ecn
+    values = (ecn.min, ecn.max, ecn.probability) if isinstance(ecn, EcnPart) else (-1, -1, 0)
+    for name, value in zip(found, values, strict=True):
+        found[name][links] = value
+    return found
