@@ -79,7 +79,7 @@ def prepared(fabric: FabricArrays, workload: Workload, settings: SimulationSetti
     run["same_seed"], run["hash_start"] = parameters.get("same_seed", 0), parameters.get("hash_start", 0)
     run["raw"] = settings.transport.name == "raw"
     run["interval"] = measured.load_interval_ps if samples else 0
-    if settings.congestion.name == "dcqcn" and settings.switches.ecn_min_bytes is not None:
+    if settings.congestion.name == "dcqcn":
         state = limited(state, fabric, workload, settings, seed)
     # In order: such a list is a heap.
     first = workload.arrivals()

@@ -259,8 +259,10 @@ def grown(state: FluidState, slots: int, width: int) -> FluidState:
 def limited(
     state: FluidState, fabric: FabricArrays, workload: Workload, settings: SimulationSettings, seed: int
 ) -> FluidState:
-    """Return the state before the first event in which DCQCN limits rates."""
+    """Return the state before the first event in which DCQCN limits rates; the same where no switch marks."""
     run, switches = state.run[0], settings.switches
+    if switches.ecn_min_bytes is None or switches.ecn_max_bytes is None:
+        return state
     given = CONGESTION["dcqcn"].values(settings.congestion.parameters)
     run["dcqcn"], run["gain"], run["seed"] = 1, given["gain"], seed & MASK
     for name in ("alpha_interval", "cut_interval", "increase_interval"):
@@ -268,8 +270,7 @@ def limited(
     for name in ("additive", "hyper", "minimum"):
         run[name] = given[f"{name}_mbps"] * 1e6
     run["fast_recovery"] = given["fast_recovery_stages"]
-    for name, levels in (("ecn_min", switches.ecn_min_bytes), ("ecn_max", switches.ecn_max_bytes)):
-        state.links[name] = np.multiply(NONE if levels is None else levels, 8.0)
+    state.links["ecn_min"], state.links["ecn_max"] = 8.0 * switches.ecn_min_bytes, 8.0 * switches.ecn_max_bytes
     state.links["ecn_probability"] = switches.ecn_probability
     state.tasks["pair"], shared = shared_queue_pairs(workload)
     packet = (int(run["payload"]) + int(run["header"])) * 8 * (PS_PER_S / fabric.rate_bps.min())
