@@ -20,8 +20,9 @@ from ailb_gen.sim.workload import COMPUTATION, Workload, shared_queue_pairs
 TRANSPORTS = {"raw": r.RAW, "go-back-n": r.GO_BACK_N, "selective-repeat": r.SELECTIVE, "timeout-only": r.SELECTIVE}
 FIRST_PACKETS, FIRST_TIMERS = 4096, 1024
 NO_LIMIT = 2**31 - 1
-# The least timeout that follows from round trips, in idle round trips of the longest path.
-LEAST_TIMEOUT = 10
+# The least timeout that follows from round trips, in idle round trips of the longest path. Queues and pauses can make a
+# round trip so much longer from one packet to the next, and a timeout without a loss sends a whole window again.
+LEAST_TIMEOUT = 100
 
 
 def byte_ps(fabric: FabricArrays) -> np.ndarray[Any, np.dtype[np.int64]]:

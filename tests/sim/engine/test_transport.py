@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from ailb_gen.sim.engine.memory import LEAST_TIMEOUT
 from ailb_gen.sim.engine.run import simulate
 from ailb_gen.sim.fabric import PS_PER_US, FabricArrays, LinkChange
 from ailb_gen.sim.outcome import SimulationOutcome
@@ -66,19 +67,19 @@ def test_a_loss_costs_one_round_trip_and_two_with_a_repetition_for_every_nack() 
 
 
 @pytest.mark.parametrize("transport", ["go-back-n", "selective-repeat", "timeout-only"])
-def test_a_lost_end_is_sent_again_after_ten_idle_round_trips(transport: TransportName) -> None:
+def test_a_lost_end_is_sent_again_after_the_least_timeout(transport: TransportName) -> None:
     """Nothing reveals it but the timer, which a given timeout replaces; it doubles when the repetition is lost, too."""
     fabric = star(2, delay_ps=DELAY_PS)
     cable = link(fabric, "leaf1", "host2")
     longest = 8 * DELAY_PS + 4 * WIRE_PS
-    for down_us, given_us, doublings in ((10, None, 1), (1000, None, 2), (10, 300, 0)):
+    for down_us, given_us, doublings in ((10, None, 1), (10_000, None, 2), (10, 300, 0)):
         changes = (LinkChange(0, cable, False), LinkChange(down_us * PS_PER_US, cable, True))
         given = None if given_us is None else given_us * PS_PER_US
         way = TransportSettings(transport, timeout_ps=given)
         run = simulate(
             replace(fabric, changes=changes), flows([0], [1], 1000), SimulationSettings(PACKETS, transport=way), 1
         )
-        waited = 300 * PS_PER_US if given else (2**doublings - 1) * 10 * longest
+        waited = 300 * PS_PER_US if given else (2**doublings - 1) * LEAST_TIMEOUT * longest
         assert run.finish_ps[0] == waited + 2 * DELAY_PS + 2 * WIRE_PS
 
 
