@@ -1,8 +1,8 @@
 """How long senders wait for an acknowledgement: as given, or as their round trips say (RFC 6298).
 
-The timeout is the smoothed round trip plus four mean deviations, at least a hundred idle round trips of the longest path,
-and twice as long after every timeout until something is acknowledged. Every acknowledgement measures, since it says
-when the packet was sent that it answers, so that Karn's rule is not needed.
+The timeout is the smoothed round trip plus four mean deviations, at least a hundred idle round trips of the longest
+path, and twice as long after every timeout until something is acknowledged. Every acknowledgement measures, since it
+says when the packet was sent that it answers, so that Karn's rule is not needed.
 """
 
 from ailb_gen.sim.engine.jit import compiled, inlined
