@@ -193,7 +193,7 @@ def test_published_numbers_are_the_source_s() -> None:
 
 def test_transport_and_congestion_control_are_the_same_but_for_packet_mode() -> None:
     for case in STUDY.cases:
-        transport = {"timeout": "4ms"}
+        transport: dict[str, object] = {"timeout": "4ms"}
         if case.name.endswith("DLB per packet"):
             transport |= {"name": "selective-repeat", "reordering": 256}
         assert case.scenario["transport"] == transport
