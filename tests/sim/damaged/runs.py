@@ -83,13 +83,13 @@ def _figures(point: Point) -> dict[str, float]:
 
 
 def _uneven(fabric: FabricArrays, outcome: SimulationOutcome) -> float:
-    """The most that the uplinks of a leaf differ, in bytes."""
+    """How much the uplinks of a leaf differ, in bytes, of all leaves together."""
     tier: Any = fabric.tier
     uplinks = np.flatnonzero((tier[fabric.link_source] == LEAF) & (fabric.link_target >= fabric.host_count))
     by_leaf = [
         outcome.link_bytes[uplinks[fabric.link_source[uplinks] == leaf]] for leaf in np.flatnonzero(tier == LEAF)
     ]
-    return max(float(sent.max() - sent.min()) for sent in by_leaf)
+    return sum(float(sent.max() - sent.min()) for sent in by_leaf)
 
 
 def edited(tree: Tree, file: str, pattern: str, new: str) -> Changes:
