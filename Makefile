@@ -125,7 +125,7 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks.simulate
 	$(BIN)/python -m benchmarks.simulate_fluid
 
-STUDIES := scale-unit recovery balancers queue-pairs hopper paths
+STUDIES := scale-unit recovery balancers queue-pairs hopper paths congestion
 # Finished points are kept in build/studies; pages and figures go to docs/studies.
 studies: $(STAMP)
 	for name in $(STUDIES); do \

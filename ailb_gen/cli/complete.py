@@ -21,7 +21,7 @@ from ailb_gen.shipped import shipped_examples
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-STUDIES = ("scale-unit", "recovery", "balancers", "queue-pairs", "hopper", "paths", "what-if")
+STUDIES = ("scale-unit", "recovery", "balancers", "queue-pairs", "hopper", "paths", "congestion", "what-if")
 PATTERNS = ("all-to-all", "permutation", "ring")
 COLLECTIVES = ("all-reduce", "reduce-scatter", "all-gather", "all-to-all", "broadcast", "incast", "permutation")
 BALANCERS = (
