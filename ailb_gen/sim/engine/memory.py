@@ -127,12 +127,7 @@ def _config(
 ) -> dict[str, float]:
     """Return the configuration: settings by their own names, and what follows from them and the fabric."""
     hooks = HOOKS[settings.balancer.name]
-    parts = (
-        settings.packets,
-        settings.transport,
-        settings.nics,
-        settings.measurement,
-    )
+    parts = (settings.packets, settings.transport, settings.nics, settings.measurement)
     given = {name: getattr(part, name) for part in parts for name in part.__slots__ if name in r.SETTINGS}
     transport, switches, message = settings.transport, settings.switches, settings.transport.message_bytes
     return {
