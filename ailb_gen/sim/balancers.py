@@ -98,11 +98,7 @@ DLB_BANDS = (
     Parameter("sampling_rate", 1_000_000, "samples of load and queue per second", 1),
 )
 FLOWSETS = Parameter(
-    "flowset_entries",
-    256,
-    "entries of a next-hop set's flowset table (flowset-table-size), shared",
-    1,
-    1 << 16,
+    "flowset_entries", 256, "entries of a next-hop set's flowset table (flowset-table-size), shared", 1, 1 << 16
 )
 DLB_FLOWLET = (
     FLOWSETS,
@@ -238,11 +234,7 @@ _ROWS = (
         "the color of the queue pair decides; among several next hops (after failures) DLB",
         "Juniper, RDMA-aware load balancing with BGP-DPF",
         LEAST_LOADED,
-        (
-            *DLB_BANDS,
-            *DLB_FLOWLET,
-            DYNAMIC,
-        ),
+        (*DLB_BANDS, *DLB_FLOWLET, DYNAMIC),
         hashed_without="dynamic",
     ),
     Balancer(

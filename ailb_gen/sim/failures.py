@@ -10,11 +10,11 @@ from functools import reduce
 from operator import or_
 
 import numpy as np
-import numpy.typing as npt
 
 from ailb_gen.errors import UsageError
 from ailb_gen.sim.fabric import (
     UNREACHABLE,
+    Bools,
     Degradation,
     FabricArrays,
     Forwarding,
@@ -82,21 +82,26 @@ def without_links(fabric: FabricArrays, links: Iterable[int]) -> FabricArrays:
     )
 
 
-def _without_sets(sets: Int32, empty: npt.NDArray[np.bool_]) -> Int32:
+def _without_sets(sets: Int32, empty: Bools) -> Int32:
     """Return the numbers of next-hop sets with UNREACHABLE for the empty ones."""
     return np.where((sets >= 0) & empty[sets], np.int32(UNREACHABLE), sets)
 
 
+def _cables(fabric: FabricArrays) -> Bools:
+    """Return which links stand for their cables, one of each, shape (L,)."""
+    return fabric.link_reverse > np.arange(fabric.link_count)
+
+
 def random_cables(fabric: FabricArrays, probability: float, seed: int) -> Int64:
     """Draw cables that are down, each with a probability; returns one link of each."""
-    cables = np.flatnonzero(fabric.link_reverse > np.arange(fabric.link_count))
+    cables = np.flatnonzero(_cables(fabric))
     return cables[np.random.default_rng(seed).random(len(cables)) < probability]
 
 
 def random_links(fabric: FabricArrays, count: int, seed: int) -> list[str]:
     """Draw links between switches; returns a port of each. Raises UsageError if there are not as many."""
     ends = np.minimum(fabric.link_source, fabric.link_target) >= fabric.host_count
-    links = np.flatnonzero(ends & (fabric.link_reverse > np.arange(fabric.link_count)))
+    links = np.flatnonzero(ends & _cables(fabric))
     if count > len(links):
         raise UsageError(f"failures: {count:,} links are to fail, and there are {len(links):,} between switches")
     drawn = np.sort(np.random.default_rng(seed).choice(links, count, replace=False))

@@ -9,7 +9,6 @@ import numpy as np
 
 from ailb_gen.sim import congestion
 from ailb_gen.sim.balancers import BALANCERS, SPREAD
-from ailb_gen.sim.congestion import CONGESTION
 from ailb_gen.sim.fabric import FabricArrays, Int64
 from ailb_gen.sim.settings import Level, SimulationSettings
 from ailb_gen.sim.workload import COMPUTATION, LeastTraffic, Workload
@@ -61,7 +60,7 @@ def _bytes(
     if level == "flow":
         flow = FLUID_FLOW + ENTRY * _entries(fabric, settings) + FLUID_LIMIT * (settings.congestion.name == "dcqcn")
         return found + FLUID_LINK * fabric.link_count + flow * running
-    control = CONGESTION[settings.congestion.name]
+    control = congestion.CONGESTION[settings.congestion.name]
     flow, packet = FLOW + (CONTROLLED if control.name not in ("none", "dcqcn") else 0), PACKET
     if control.signal == congestion.TELEMETRY:
         flow, packet = flow + TELEMETRY, packet + TELEMETRY

@@ -127,12 +127,7 @@ def _config(
 ) -> dict[str, float]:
     """Return the configuration: settings by their own names, and what follows from them and the fabric."""
     hooks = HOOKS[settings.balancer.name]
-    parts = (
-        settings.packets,
-        settings.transport,
-        settings.nics,
-        settings.measurement,
-    )
+    parts = (settings.packets, settings.transport, settings.nics, settings.measurement)
     given = {name: getattr(part, name) for part in parts for name in part.__slots__ if name in r.SETTINGS}
     transport, switches, message = settings.transport, settings.switches, settings.transport.message_bytes
     return {
@@ -171,20 +166,29 @@ def _config(
 
 def _congestion(fabric: FabricArrays, settings: SimulationSettings) -> dict[str, float]:
     """Return what the engine knows of congestion control, and the headers with what switches write."""
-    name = settings.congestion.name
-    hooks, given = CONTROLS[name], congestion.CONGESTION[name].values(settings.congestion.parameters)
-    telemetry = int(given[hooks.telemetry]) if hooks.telemetry else 0
+    hooks = CONTROLS[settings.congestion.name]
     return {
-        "congestion": congestion.NUMBERS[name],
+        "congestion": congestion.NUMBERS[settings.congestion.name],
         "paced": hooks.paced,
         "windowed": hooks.windowed,
         "controlled": hooks.keeps,
-        "telemetry_bytes": telemetry,
+        "telemetry_bytes": _telemetry_bytes(settings),
         "telemetry_hops": STAMPS if hooks.telemetry else 0,
-        "header_bytes": settings.packets.header_bytes + telemetry,
+        "header_bytes": _header_bytes(settings),
         "common_round_trip_ps": _congestion_parameters(settings).get("round_trip_ps", 0)
         or longest_round_trip(fabric, settings),
     }
+
+
+def _telemetry_bytes(settings: SimulationSettings) -> int:
+    """Return the bytes of a packet into which switches write."""
+    parameter = CONTROLS[settings.congestion.name].telemetry
+    return int(_congestion_parameters(settings)[parameter]) if parameter else 0
+
+
+def _header_bytes(settings: SimulationSettings) -> int:
+    """Return the bytes that a packet of data has beyond its payload."""
+    return settings.packets.header_bytes + _telemetry_bytes(settings)
 
 
 def _congestion_parameters(settings: SimulationSettings) -> dict[str, float]:
@@ -235,7 +239,7 @@ def _ports(links: int, settings: SimulationSettings) -> Records:
         result["loss"] = switches.loss_probability
     result["deaf"] = ~np.asarray(switches.obeys_pauses)
     if switches.payload_limit_bytes is not None:
-        most = np.minimum(switches.payload_limit_bytes + settings.packets.header_bytes, NO_LIMIT)
+        most = np.minimum(switches.payload_limit_bytes + _header_bytes(settings), NO_LIMIT)
         result["most_bytes"] = most
     return result
 
@@ -278,7 +282,7 @@ def needed_headroom(fabric: FabricArrays, settings: SimulationSettings) -> r.Int
     """
     packets = settings.packets
     flying = (2 * fabric.delay_ps) // byte_ps(fabric)
-    return flying + 3 * (packets.payload_bytes + packets.header_bytes) + packets.control_bytes
+    return flying + 3 * (packets.payload_bytes + _header_bytes(settings)) + packets.control_bytes
 
 
 def _headroom(fabric: FabricArrays, settings: SimulationSettings) -> r.Ints:

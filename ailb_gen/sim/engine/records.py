@@ -11,13 +11,9 @@ import numpy.typing as npt
 
 from ailb_gen.sim.balancers import BALANCERS
 from ailb_gen.sim.engine.jit import DISABLED, LINE
+from ailb_gen.sim.engine.senders import RATE_FIELDS
 from ailb_gen.sim.outcome import COUNTS
-from ailb_gen.sim.settings import (
-    Measurement,
-    NicSettings,
-    PacketSettings,
-    TransportSettings,
-)
+from ailb_gen.sim.settings import Measurement, NicSettings, PacketSettings, TransportSettings
 
 Records = npt.NDArray[np.void]
 Ints = npt.NDArray[np.int64]
@@ -179,15 +175,7 @@ FLOW = np.dtype(
         ("timeout_at", "i8"),
         # Congestion control.
         ("available", "i8"),  # when its rate lets it send again
-        ("rate", "f8"),
-        ("rate_target", "f8"),
-        ("alpha", "f8"),
-        ("alpha_at", "i8"),
-        ("cut_at", "i8"),
-        ("increase_at", "i8"),
-        ("stage", "u2"),
-        ("marked", "u1"),  # since the last update of alpha
-        ("cut_marked", "u1"),
+        *RATE_FIELDS,
         ("marks", "i4"),  # that came back
         # The receiver.
         ("expected", "i4"),

@@ -35,22 +35,21 @@ CONTROLLED = np.dtype(
 STAMP = np.dtype([("at", "i8"), ("sent", "i8"), ("queued", "i4"), ("link", "i4")], align=True)
 # Switches that a packet has room for.
 STAMPS = 5
-# What congestion control knows of a queue pair between its messages. `rate` 0: nothing yet.
-LIMITER = np.dtype(
-    [
-        ("rate", "f8"),
-        ("rate_target", "f8"),
-        ("alpha", "f8"),
-        ("alpha_at", "i8"),
-        ("cut_at", "i8"),
-        ("increase_at", "i8"),
-        ("stage", "i4"),
-        ("marked", "i4"),
-        ("cut_marked", "i4"),
-        ("flow", "i4"),  # the message that began last, while it is not acknowledged
-    ],
-    align=True,
-)
+# What congestion control knows of the rate of a flow.
+RATE_FIELDS = [
+    ("rate", "f8"),
+    ("rate_target", "f8"),
+    ("alpha", "f8"),
+    ("alpha_at", "i8"),
+    ("cut_at", "i8"),
+    ("increase_at", "i8"),
+    ("stage", "u2"),
+    ("marked", "u1"),  # since the last update of alpha
+    ("cut_marked", "u1"),
+]
+# The same of a queue pair between its messages. `rate` 0: nothing yet. `flow`: the message that began last, while it is
+# not acknowledged.
+LIMITER = np.dtype([*RATE_FIELDS, ("flow", "i4")], align=True)
 # Parameters of all congestion control, those with one name once.
 CONGESTION_PARAMETERS = np.dtype(
     [(name, "f8") for name in dict.fromkeys(one.field for row in CONGESTION.values() for one in row.parameters)]

@@ -16,6 +16,7 @@ from ailb_gen.sim.series import Sampler
 from ailb_gen.sim.settings import (
     BalancerSettings,
     BufferSettings,
+    CongestionSettings,
     Measurement,
     NicSettings,
     PacketSettings,
@@ -377,6 +378,19 @@ def test_packets_that_are_too_large_for_a_link_are_lost_and_smaller_ones_pass() 
     outcome = simulate(fabric, flows([0], [1], 2_500), settings, 1)
     assert (outcome.totals["lost"], outcome.totals["unreachable"], outcome.complete) == (2, 0, False)
     assert simulate(fabric, flows([0], [1], 500), settings, 1).complete
+
+
+def test_what_switches_write_into_packets_counts_for_headroom_and_is_no_payload() -> None:
+    fabric = star(2)
+    telemetry = replace(plain("go-back-n"), congestion=CongestionSettings("hpcc", {"int_bytes": 42}))
+    more = needed_headroom(fabric, telemetry) - needed_headroom(fabric, plain("go-back-n"))
+    assert set(more.tolist()) == {3 * 42}
+    # Payload as large as the limit passes, over links that lose hardly anything, too.
+    links = fabric.link_count
+    limited = BufferSettings(payload_limit_bytes=np.full(links, 1000), loss_probability=np.full(links, 1e-9))
+    outcome = simulate(fabric, flows([0], [1], 10_000), replace(telemetry, switches=limited), 1)
+    assert outcome.complete
+    assert outcome.totals["lost"] == 0
 
 
 def test_without_pfc_the_same_incast_drops() -> None:

@@ -45,10 +45,16 @@ def begin_flow(state: EngineState, flow: int, now: int) -> None:
 
 
 @inlined
-def pause_of(state: EngineState, link: int, flow: int) -> int:
+def _pause_of(state: EngineState, link: int, flow: int) -> int:
     """Return where it is written until when a flow avoids an uplink."""
     prefix = state.destinations[state.flows[flow].destination].prefix
     return link * state.config[0].prefixes + prefix
+
+
+@inlined
+def is_avoided(state: EngineState, link: int, flow: int, now: int) -> bool:
+    """Return whether a flow avoids an uplink, as its path was marked lately."""
+    return bool(state.metrics[0, 0, _pause_of(state, link, flow)] > now)
 
 
 @compiled
@@ -56,7 +62,7 @@ def good_path(state: EngineState, node: int, flow: int, first: int, count: int, 
     """Return the first of some random paths that is not avoided; NONE: all are."""
     for _ in range(int(state.parameters[0].samples)):
         path = random_below(state, node, count)
-        if state.metrics[0, 0, pause_of(state, state.set_links[first + path], flow)] <= now:
+        if not is_avoided(state, state.set_links[first + path], flow, now):
             return path
     return r.NONE
 
@@ -105,12 +111,18 @@ def _steer(state: EngineState, node: int, first: int, count: int, packet: int, n
     record.extra = (int(now) >> TICK) & TICKS
 
 
+@inlined
+def ends_at(state: EngineState, packet: int, first: int) -> bool:
+    """Return whether a next-hop set, by the place of its first link, is that of the links to a packet's host."""
+    delivery = state.destinations[state.packets[packet].destination].delivery
+    return bool(delivery != UNREACHABLE and state.sets[delivery].first == first)
+
+
 @compiled
 def choose(state: EngineState, node: int, first: int, count: int, packet: int, now: int) -> int:
     """Return the position of the member that a packet takes."""
     record = state.packets[packet]
-    delivery = state.destinations[record.destination].delivery
-    if node < state.config[0].hosts or (delivery != UNREACHABLE and state.sets[delivery].first == first):
+    if ends_at(state, packet, first):
         return by_hash(state, node, count, packet)
     if record.hops == 1:
         _steer(state, node, first, count, packet, now)
@@ -152,7 +164,7 @@ def note_congestion(state: EngineState, node: int, packet: int, now: int) -> Non
     if number >= 0:
         entry = state.sets[number]
         link = state.set_links[entry.first + (record.tag >> PATH) % entry.count]
-        state.metrics[0, 0, pause_of(state, link, record.flow)] = now + int(state.parameters[0].pause_ps)
+        state.metrics[0, 0, _pause_of(state, link, record.flow)] = now + int(state.parameters[0].pause_ps)
 
 
 @compiled

@@ -73,6 +73,15 @@ def other_path(state: EngineState, flow: int) -> int:
 
 
 @compiled
+def rehash(state: EngineState, flow: int, now: int) -> None:
+    """Let a flow take a random other path; the next answer to a packet on that begins a round trip."""
+    move(state, flow, other_path(state, flow), now)
+    record = state.flows[flow]
+    record.epoch_at = NEVER
+    record.epoch_packets = record.epoch_marks = 0
+
+
+@compiled
 def round_trip_ended(state: EngineState, flow: int, sent: int, marked: int, now: int) -> int:
     """Count the answer to a packet that was sent at a time; return GOES_ON, or how the round trip that it ends was."""
     record = state.flows[flow]
@@ -98,14 +107,13 @@ def round_trip_ended(state: EngineState, flow: int, sent: int, marked: int, now:
 def answered(state: EngineState, flow: int, sent: int, marked: int, now: int) -> None:
     """Take the answer to a packet that was sent at a time; move the flow at the end of a round trip with many marks."""
     if round_trip_ended(state, flow, sent, marked, now) == CONGESTED:
-        move(state, flow, other_path(state, flow), now)
-        state.flows[flow].epoch_at = NEVER
+        rehash(state, flow, now)
 
 
 @compiled
 def timed_out(state: EngineState, flow: int, now: int) -> None:
     """Move a flow whose timer has expired."""
-    move(state, flow, other_path(state, flow), now)
+    rehash(state, flow, now)
 
 
 HOOKS = {

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from ailb_gen.sim.engine.dispatch import Hook
 from ailb_gen.sim.fabric import FabricArrays
-
-# Compiled functions; the state comes first and the time last.
-Hook = Callable[..., Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ whose timer expires moves, too, and then stays for a random time, so as not to c
 Not modeled: what a flow knows is not passed on to the next message of its queue pair.
 """
 
-from ailb_gen.sim.engine.balancers.flowbender import CLEAR, CONGESTED, move, other_path, round_trip_ended
+from ailb_gen.sim.engine.balancers.flowbender import CLEAR, CONGESTED, rehash, round_trip_ended
 from ailb_gen.sim.engine.balancers.hooks import Hooks
 from ailb_gen.sim.engine.jit import compiled
 from ailb_gen.sim.engine.random import random_bits
-from ailb_gen.sim.engine.records import NEVER, EngineState
+from ailb_gen.sim.engine.records import EngineState
 
 # Of the choices that a flow remembers per hop, which it does not need: its congested round trips, and until when it
 # stays where it is.
@@ -38,9 +38,7 @@ def answered(state: EngineState, flow: int, sent: int, marked: int, now: int) ->
     if now < record.chosen_at[ROUNDS] or record.choice[ROUNDS] < wanted:
         return
     record.choice[ROUNDS] = 0
-    record.epoch_at = NEVER
-    record.epoch_packets = record.epoch_marks = 0
-    move(state, flow, other_path(state, flow), now)
+    rehash(state, flow, now)
 
 
 @compiled
@@ -50,7 +48,7 @@ def timed_out(state: EngineState, flow: int, now: int) -> None:
     record.choice[ROUNDS] = 0
     suspended = int(state.parameters[0].suspend_ps)
     record.chosen_at[ROUNDS] = now + suspended + int(suspended * (random_bits(state, record.source) / 4294967296.0))
-    move(state, flow, other_path(state, flow), now)
+    rehash(state, flow, now)
 
 
 HOOKS = {"plb": Hooks(begin_flow=begin_flow, answered=answered, timed_out=timed_out)}

@@ -13,9 +13,10 @@ from ailb_gen.sim.engine import records as r
 from ailb_gen.sim.engine.balancers.conweave import (
     PATH,
     STEERED,
+    ends_at,
     good_path,
+    is_avoided,
     note_congestion,
-    pause_of,
     send_back,
     tables,
 )
@@ -24,7 +25,6 @@ from ailb_gen.sim.engine.balancers.simple import by_hash
 from ailb_gen.sim.engine.forwarding import lose
 from ailb_gen.sim.engine.jit import compiled
 from ailb_gen.sim.engine.records import EngineState
-from ailb_gen.sim.fabric import UNREACHABLE
 
 
 @compiled
@@ -32,7 +32,7 @@ def _place(state: EngineState, node: int, first: int, count: int, packet: int, n
     """Return the path of a flow that begins."""
     flow = state.packets[packet].flow
     path = by_hash(state, node, count, packet)
-    if state.metrics[0, 0, pause_of(state, state.set_links[first + path], flow)] <= now:
+    if not is_avoided(state, state.set_links[first + path], flow, now):
         return path
     other = good_path(state, node, flow, first, count, now)
     return path if other == r.NONE else other
@@ -42,8 +42,7 @@ def _place(state: EngineState, node: int, first: int, count: int, packet: int, n
 def choose(state: EngineState, node: int, first: int, count: int, packet: int, now: int) -> int:
     """Return the position of the member that a packet takes."""
     record = state.packets[packet]
-    delivery = state.destinations[record.destination].delivery
-    if delivery != UNREACHABLE and state.sets[delivery].first == first:
+    if ends_at(state, packet, first):
         return by_hash(state, node, count, packet)
     if record.hops == 1:
         flow = state.flows[record.flow]

@@ -5,6 +5,7 @@ asks for the rate. Rates are in bytes per ps.
 """
 
 from ailb_gen.sim.engine.congestion.hooks import CongestionHooks
+from ailb_gen.sim.engine.congestion.window import line_rate
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.records import GO_BACK_N, NACK, NEVER, EngineState
 
@@ -47,14 +48,13 @@ def _cut(state: EngineState, flow: int) -> None:
 def _increase(state: EngineState, flow: int) -> None:
     parameters = state.congestion[0]
     record = state.flows[flow]
-    line = 1.0 / state.links[record.link].byte_ps
     if record.stage >= int(parameters.fast_recovery_stages):
         step = (
             parameters.additive_speed
             if record.stage == int(parameters.fast_recovery_stages)
             else parameters.hyper_speed
         )
-        record.rate_target = min(line, record.rate_target + step)
+        record.rate_target = min(line_rate(state, flow), record.rate_target + step)
     record.rate = (record.rate + record.rate_target) / 2.0
     record.stage = min(record.stage, int(parameters.fast_recovery_stages)) + 1
     record.increase_at += int(parameters.increase_interval_ps)

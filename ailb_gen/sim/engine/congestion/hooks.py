@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
-# Compiled functions; the state comes first and the time last.
-Hook = Callable[..., Any]
+from ailb_gen.sim.engine.dispatch import Hook
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,7 @@ def begin(state: EngineState, flow: int, now: int) -> None:
     """Start a flow with the window that fills its link during the common round trip."""
     window.begin(state, flow, now)
     own = state.controlled[flow]
-    own.window = max(
-        1.0, state.config[0].common_round_trip_ps * window.line_rate(state, flow) / window.wire_bytes(state)
-    )
-    own.reference = own.window
+    own.window = own.reference = window.packets_in(state, flow, float(state.config[0].common_round_trip_ps))
 
 
 @compiled
@@ -51,16 +48,15 @@ def answered(state: EngineState, flow: int, packet: int, now: int) -> None:
     """Change the window, and once per round trip what it is computed from (ComputeWind of the paper)."""
     own, parameters, record = state.controlled[flow], state.congestion[0], state.flows[flow]
     common = float(state.config[0].common_round_trip_ps)
-    line, size = window.line_rate(state, flow), window.wire_bytes(state)
     _measure(state, flow, packet)
-    most, eta = max(1.0, common * line / size), parameters.utilization_percent / 100.0
+    most, eta = window.packets_in(state, flow, common), parameters.utilization_percent / 100.0
     packets = own.reference + most * (1.0 - eta) / parameters.additive_flows
     cuts = own.share >= eta or own.stage >= parameters.additive_stages
     if cuts:
         packets += own.reference * (eta / own.share - 1.0)
     least = parameters.minimum_percent / 100.0 * most
     own.window = min(most, max(least, packets))
-    record.rate = min(line, own.window * size / common)
+    record.rate = min(window.line_rate(state, flow), own.window * window.wire_bytes(state) / common)
     if window.ends_round(state, flow, state.packets[packet].sequence):
         own.stage = 0 if cuts else own.stage + 1
         own.reference = own.window
@@ -68,11 +64,6 @@ def answered(state: EngineState, flow: int, packet: int, now: int) -> None:
 
 HOOKS = {
     "hpcc": CongestionHooks(
-        begin=begin,
-        answered=answered,
-        paced=True,
-        windowed=True,
-        keeps=True,
-        telemetry="int_bytes",
+        begin=begin, answered=answered, paced=True, windowed=True, keeps=True, telemetry="int_bytes"
     )
 }

@@ -1,17 +1,25 @@
 """What congestion control knows of a queue pair goes on from message to message."""
 
+from typing import Any
+
 from ailb_gen.sim.engine.congestion import dispatch
+from ailb_gen.sim.engine.congestion.window import line_rate
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.records import NEVER, NONE, EngineState
 
 
 @inlined
+def _copy_rate(source: Any, target: Any) -> None:  # noqa: ANN401 - records
+    """Let a flow or a queue pair have the rate of the other one, and what it follows from."""
+    target.rate, target.rate_target, target.alpha = source.rate, source.rate_target, source.alpha
+    target.alpha_at, target.cut_at, target.increase_at = source.alpha_at, source.cut_at, source.increase_at
+    target.stage, target.marked, target.cut_marked = source.stage, source.marked, source.cut_marked
+
+
+@inlined
 def _keep(state: EngineState, flow: int, number: int) -> None:
     """Let a queue pair know what a message of it knows."""
-    pair, message = state.limiters[number], state.flows[flow]
-    pair.rate, pair.rate_target, pair.alpha = message.rate, message.rate_target, message.alpha
-    pair.alpha_at, pair.cut_at, pair.increase_at = message.alpha_at, message.cut_at, message.increase_at
-    pair.stage, pair.marked, pair.cut_marked = message.stage, message.marked, message.cut_marked
+    _copy_rate(state.flows[flow], state.limiters[number])
     if state.config[0].controlled:
         state.kept[number] = state.controlled[flow]
 
@@ -19,10 +27,7 @@ def _keep(state: EngineState, flow: int, number: int) -> None:
 @inlined
 def _go_on(state: EngineState, flow: int, number: int) -> None:
     """Let a message know what its queue pair knows."""
-    pair, message = state.limiters[number], state.flows[flow]
-    message.rate, message.rate_target, message.alpha = pair.rate, pair.rate_target, pair.alpha
-    message.alpha_at, message.cut_at, message.increase_at = pair.alpha_at, pair.cut_at, pair.increase_at
-    message.stage, message.marked, message.cut_marked = pair.stage, pair.marked, pair.cut_marked
+    _copy_rate(state.limiters[number], state.flows[flow])
     if state.config[0].controlled:
         state.controlled[flow] = state.kept[number]
         # Packets count anew.
@@ -51,8 +56,7 @@ def begin(state: EngineState, flow: int, now: int) -> None:
         if limiter.rate > 0:
             _go_on(state, flow, number)
             return
-    record.rate = 1.0 / state.links[record.link].byte_ps
-    record.rate_target = record.rate
+    record.rate = record.rate_target = line_rate(state, flow)
     record.alpha = 1.0
     record.alpha_at = record.cut_at = record.increase_at = NEVER
     record.stage = 0

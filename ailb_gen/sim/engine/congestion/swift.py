@@ -29,7 +29,7 @@ def _set_window(state: EngineState, flow: int, packets: float, round_trip: float
     own, parameters, record = state.controlled[flow], state.congestion[0], state.flows[flow]
     line, size = window.line_rate(state, flow), window.wire_bytes(state)
     longest = own.base_round_trip * parameters.target_factor * (1.0 + parameters.range_factor)
-    own.window = min(max(parameters.least_packets, packets), max(1.0, longest * line / size))
+    own.window = min(max(parameters.least_packets, packets), window.packets_in(state, flow, longest))
     record.rate = line if own.window >= 1.0 else min(line, own.window * size / round_trip)
 
 

@@ -20,6 +20,12 @@ def line_rate(state: EngineState, flow: int) -> float:
     return 1.0 / state.links[state.flows[flow].link].byte_ps
 
 
+@inlined
+def packets_in(state: EngineState, flow: int, time: float) -> float:
+    """Return how many full packets a flow's link sends in a time, at least one."""
+    return max(1.0, time * line_rate(state, flow) / wire_bytes(state))
+
+
 @compiled
 def begin(state: EngineState, flow: int, now: int) -> None:
     """Start a flow with a bandwidth-delay product of the idle path as its window."""
@@ -27,7 +33,7 @@ def begin(state: EngineState, flow: int, now: int) -> None:
     own.base_round_trip = base_round_trip(state, flow, wire_bytes(state), 1)
     own.window = 1.0
     if own.base_round_trip != NEVER:
-        own.window = max(1.0, own.base_round_trip * line_rate(state, flow) / wire_bytes(state))
+        own.window = packets_in(state, flow, float(own.base_round_trip))
     own.reference = own.window
     own.gradient = 0.0
     own.share = 1.0

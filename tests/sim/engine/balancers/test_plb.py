@@ -37,21 +37,34 @@ def moved(marks, in_flight, suspended_us=0):
         found.append(int(state.tasks[0].rerouted))
     return found
 
+def congested_after_timeout():
+    state = new_state(two_tiers(), flow_list([(0, 2, 100_000, 0)]), plain("plb", suspend_us=0), 1)
+    flow = state.flows[0]
+    flow.task = 0
+    plb.begin_flow(state, 0, 0)
+    # All of three packets were marked; the first answer from the other path begins a round trip, and was not.
+    flow.epoch_at, flow.epoch_packets, flow.epoch_marks = 10, 3, 3
+    plb.timed_out(state, 0, 50)
+    plb.answered(state, 0, 60, 0, 70)
+    return int(flow.choice[0])
+
 print(json.dumps([
     moved([1] * 13, 5), moved([1] * 4, 0), moved([1, 1, 0, 1, 1, 1], 0), moved([1, 1, None, 1, 1, 1], 0),
-    moved([1, 1, None, 1, 1, 1], 0, 1),
+    moved([1, 1, None, 1, 1, 1], 0, 1), congested_after_timeout(),
 ]))
 """
 
 
 def test_a_flow_moves_after_congested_round_trips_in_a_row() -> None:
-    busy, idle, broken, timeout, suspended = printed(RULES, compiled=False)
+    busy, idle, broken, timeout, suspended, congested = printed(RULES, compiled=False)
     assert busy == [0] * 11 + [1, 1]
     assert idle == [0, 0, 1, 1]
     # A round trip without marks begins anew.
     assert broken == [0, 0, 0, 0, 0, 1]
     assert timeout == [0, 0, 1, 1, 1, 2]
     assert suspended == [0, 0, 1, 1, 1, 1]
+    # Marks of the path that was left do not count on the other one.
+    assert congested == 0
 
 
 def test_its_tail_is_shorter_than_with_ecmp() -> None:
