@@ -143,6 +143,12 @@ def test_the_page_says_what_the_job_is() -> None:
     assert "**The scale is too large:** a message of the gradients has 6.1 KiB per queue pair" in small
 
 
+def test_the_page_says_how_uneven_experts_are() -> None:
+    """Loads 1, 1/2, 1/3, 1/4, the first limited to 1.5 times their mean: 0.781 of a mean of 0.466; 0.219 of 2.083."""
+    job = "{expert: 4, expert_bytes: 1MB, expert_skew: 1, expert_capacity: 1.5, "
+    assert "has 1.68 times the mean of the tokens; 10.5% are dropped" in study(LAB.replace("{", job, 1)).text
+
+
 def test_without_results_there_is_no_table() -> None:
     assert "no results" in study_table(study(LAB), CaseResults({}))
 
