@@ -169,6 +169,19 @@ def _inside(
     return builder.computations(len(begin), ps, begin, job, "NVLink")
 
 
+def of_job(algorithm: str | None, collective: str) -> str | None:
+    """Return the algorithm of one of a job's collectives: a job names that of its all-reduces, or NCCL's choice."""
+    return algorithm if collective == "all-reduce" or algorithm == NCCL else None
+
+
+def takes_time(n: int, inside: int, options: CollectiveOptions) -> bool:
+    """Return whether a collective of n ranks, `inside` of them together in a server, takes time.
+
+    Its ranks are in several servers, or NVLink takes time.
+    """
+    return n > 1 and (inside < n or options.nvlink_bps > 0)
+
+
 def find(collective: str, algorithm: str | None = None) -> Algorithm:
     """Return an algorithm of a collective, without a name the first one; raises UsageError for an unknown name."""
     known = {one.name: one for one in COLLECTIVES[collective]}
