@@ -80,7 +80,7 @@ def test_an_infinite_buffer_of_one_switch() -> None:
     [
         ("{at: nowhere, pfc: off}", "switches.exceptions: no switch or port is called 'nowhere'"),
         ("{at: 'leaf1:spine1', pause: 9kB}", "'leaf1:spine1' names ports, and 'pause' is a setting of whole switches"),
-        ("{at: leaf1, pfc: on}", "PFC needs a finite buffer"),
+        ("{at: leaf1, pfc: on}", "switches: PFC needs a finite buffer"),
     ],
 )
 def test_what_cannot_be(rows: str, message: str) -> None:
