@@ -89,7 +89,7 @@ def test_what_cannot_be(rows: str, message: str) -> None:
 
 
 def test_problems_are_those_of_the_file() -> None:
-    rows = "[{at: leaf1, parameters: {inactivity: 1}}, {at: leaf1, ecn: {min: 3, max: 2}}, {pfc: off}]"
+    rows = "[{at: leaf1, parameters: {inactivity: 1, dynamic: 5}}, {at: leaf1, ecn: {min: 3, max: 2}}, {pfc: off}]"
     with pytest.raises(IntentError) as error:
         point(CLOS, f"{{exceptions: {rows}}}")
     assert "at" in str(error.value)
@@ -97,4 +97,5 @@ def test_problems_are_those_of_the_file() -> None:
     with pytest.raises(IntentError) as error:
         point(CLOS, f"{{exceptions: {rows}}}")
     assert "DLB has no such parameter; did you mean 'inactivity_us'?" in str(error.value)
+    assert "switches.exceptions[0].parameters.dynamic: must be 0 to 1, not 5" in str(error.value)
     assert "is more than 'max'" in str(error.value)
