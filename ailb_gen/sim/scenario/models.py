@@ -14,6 +14,7 @@ from ailb_gen.sim.fabric import PS_PER_US, Degradation
 from ailb_gen.sim.scenario.scalars import (
     LINKS,
     Bytes,
+    Names,
     Number,
     Rate,
     Share,
@@ -23,6 +24,7 @@ from ailb_gen.sim.scenario.scalars import (
     SomeTime,
     Time,
     read_bytes,
+    several,
     written,
 )
 from ailb_gen.sim.scenario.traffic import FileName, TrafficPart
@@ -56,18 +58,10 @@ def _declared(what: str, names: Collection[str]) -> PlainValidator:
     return PlainValidator(check)
 
 
-def _several(value: object) -> object:
-    """Let one entry stand for a list of it."""
-    return value if isinstance(value, list) else [value]
-
-
 BalancerName = Annotated[str, _declared("load balancer", BALANCERS), WithJsonSchema({"enum": list(BALANCERS)})]
 CongestionName = Annotated[str, _declared("congestion control", CONGESTION), WithJsonSchema({"enum": list(CONGESTION)})]
 DCQCN = {one.name: one for one in CONGESTION["dcqcn"].parameters}
-
-
-Rates = Annotated[tuple[Rate, ...], BeforeValidator(_several, json_schema_input_type=Rate | list[Rate])]
-Names = Annotated[tuple[str, ...], BeforeValidator(_several, json_schema_input_type=str | list[str])]
+Rates = Annotated[tuple[Rate, ...], BeforeValidator(several, json_schema_input_type=Rate | list[Rate])]
 
 
 class Files(Model):
@@ -183,7 +177,7 @@ class Switches(SwitchPart):
     scheduling: Scheduling | None = Field(
         None, description="between classes of data: strict (lowest first) or round robin"
     )
-    loss: Annotated[tuple[Loss, ...], BeforeValidator(_several, json_schema_input_type=Loss | list[Loss])] = Field(
+    loss: Annotated[tuple[Loss, ...], BeforeValidator(several, json_schema_input_type=Loss | list[Loss])] = Field(
         (), description="random loss on links"
     )
 

@@ -21,7 +21,7 @@ from ailb_gen.sim.traffic.parallelism import INSIDE, ONE_QUEUE_PAIR, Inside, Tra
 from ailb_gen.sim.traffic.schedule import Direction, operations
 from ailb_gen.wording import counted
 
-Placement = Literal["packed", "strided", "random"]
+RankOrder = Literal["packed", "strided", "random"]
 
 
 def repeat(
@@ -275,7 +275,7 @@ def _delay(builder: TaskBuilder, job: Job, ps: int, after: int) -> int:
 
 
 def place(
-    count: int, hosts: Int32, placement: Placement = "packed", seed: int = 0, stride: int = 1, block: int = 1
+    count: int, hosts: Int32, placement: RankOrder = "packed", seed: int = 0, stride: int = 1, block: int = 1
 ) -> Int32:
     """Return the hosts of a job, `count` of them, in the order of its ranks.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field, PlainValidator
 
@@ -32,8 +32,10 @@ from ailb_gen.sim.scenario.scalars import (
     with_unit,
     written,
 )
-from ailb_gen.sim.scenario.traffic import Count, FileName, Parallelism
+from ailb_gen.sim.scenario.traffic import Count, FileName, Parallelism, QueuePairCount
 from ailb_gen.sim.settings import Level
+from ailb_gen.sim.traffic.builder import Split
+from ailb_gen.sim.traffic.training import RankOrder
 from ailb_gen.validation import Bool, Int, Model
 
 PARAMETERS = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9, "t": 10**12}
@@ -98,9 +100,9 @@ class TrainingJob(Parallelism):
     expert_gradient_bytes: Bytes | None = Field(None, description="of the experts of a rank")
     activation_bytes: Bytes | None = Field(None, description="to the next stage, per microbatch and rank")
     gradient_bytes: Bytes | None = Field(None, description="of a rank, reduced over the replicas")
-    placement: Literal["packed", "strided", "random"] = Field("packed", description="the order of the servers")
-    queue_pairs: Annotated[Int, Field(ge=1, le=128)] | None = Field(None, description="default: addresses of a NIC")
-    split: Literal["split", "round-robin"] = Field(
+    placement: RankOrder = Field("packed", description="the order of the servers")
+    queue_pairs: QueuePairCount | None = Field(None, description="default: addresses of a NIC")
+    split: Split = Field(
         "split", description="messages split over all queue pairs, or round robin (NCCL_IB_SPLIT_DATA_ON_QPS)"
     )
 
