@@ -13,7 +13,7 @@ from pathlib import Path
 from ailb_gen.errors import Place, Problem
 from ailb_gen.sim.fabric import PS_PER_US
 from ailb_gen.sim.traffic import protobuf
-from ailb_gen.sim.traffic.protobuf import LENGTH, VARINT, WireError
+from ailb_gen.sim.traffic.protobuf import FIXED32, FIXED64, LENGTH, VARINT, WireError
 from ailb_gen.sim.traffic.trace import TraceNode
 from ailb_gen.textio import read_bytes
 
@@ -27,7 +27,7 @@ STRING, BOOLS = 29, 28
 SCALARS: Mapping[int, tuple[int, Callable[[int], int]]] = {
     **dict.fromkeys((7, 9, 11, 13, 27), (VARINT, protobuf.signed)),
     **dict.fromkeys((15, 17), (VARINT, protobuf.zigzag)),
-    **{field: (kind, int) for field, kind in ((19, 5), (21, 1), (23, 5), (25, 1))},
+    **{field: (kind, int) for field, kind in ((19, FIXED32), (21, FIXED64), (23, FIXED32), (25, FIXED64))},
 }
 # By NodeType.
 COMPUTE, SEND, RECEIVE, COLLECTIVE = 4, 5, 6, 7
@@ -35,9 +35,10 @@ METADATA = 1
 # Nodes that take the duration that they give: memory, storage, batches, checkpoints.
 TIMED = (2, 3, COMPUTE, 8, 9, 10)
 # By CollectiveCommType; those that are absent cannot be simulated, nor does ASTRA-sim.
+BARRIER = 9
 COLLECTIVES = {0: "all-reduce", 2: "all-gather", 5: "broadcast", 6: "all-to-all", 7: "reduce-scatter",
-               8: "reduce-scatter", 9: "barrier"}  # fmt: skip
-UNKNOWN = {1: "REDUCE", 3: "GATHER", 4: "SCATTER"}
+               8: "reduce-scatter", BARRIER: "barrier"}  # fmt: skip
+NOT_SIMULATED = {1: "REDUCE", 3: "GATHER", 4: "SCATTER"}
 
 Attributes = dict[str, int | str | list[int]]
 
@@ -129,7 +130,7 @@ def _communication(
         problems.append(Problem(code, place, f"{path}.{name}", "must be a whole number, 0 or more"))
         return 0
 
-    size = number("comm_size", 0 if attributes.get("comm_type") == 9 else None)
+    size = number("comm_size", 0 if attributes.get("comm_type") == BARRIER else None)
     if kind != COLLECTIVE:
         peer = number("comm_dst" if kind == SEND else "comm_src")
         return node.sending("send" if kind == SEND else "receive", peer, number("comm_tag", 0), size)
@@ -139,7 +140,7 @@ def _communication(
         reason = "a collective over some dimensions of a topology; name its ranks as a group (pg_name)"
         problems.append(Problem("wrong-value", place, f"{path}.involved_dim", reason))
     if chosen not in COLLECTIVES:
-        reason = f"the collective {UNKNOWN.get(chosen, chosen)} is not simulated"
+        reason = f"the collective {NOT_SIMULATED.get(chosen, chosen)} is not simulated"
         problems.append(Problem("wrong-value", place, f"{path}.comm_type", reason))
         return node
     return node.collecting(COLLECTIVES[chosen], size)

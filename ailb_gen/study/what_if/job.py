@@ -30,8 +30,8 @@ TIMES = ("forward", "backward", "optimizer")
 SIZES = (
     "tensor_bytes", "context_bytes", "expert_bytes", "activation_bytes", "gradient_bytes", "expert_gradient_bytes",
 )  # fmt: skip
-# What a job has without a model, and what does not shrink with the scale.
-COUNTS = {"tensor_collectives": 1, "context_collectives": 1, "expert_collectives": 2}
+# What does not shrink with the scale.
+COUNTS = ("tensor_collectives", "context_collectives", "expert_collectives")
 
 
 @dataclass(frozen=True, slots=True)
