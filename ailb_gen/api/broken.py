@@ -25,13 +25,13 @@ CHECKS = (
 SHOWN = 5
 
 
-def refuse_broken(files: Iterable[tuple[Path, Path]], jobs: int, progress: Progress) -> None:
+def refuse_broken(files: Iterable[tuple[Path, Path]], progress: Progress) -> None:
     """Check fabric files with the directories generated from them. Raises BrokenFabricError with the causes."""
     from ailb_gen.api.validate import validate
 
     for fabric, artifacts in dict.fromkeys(files):
         # A run of a few checks takes one process less time than to start others.
-        report = validate(fabric, artifacts, checks=CHECKS, executor="serial", jobs=jobs, html=False, progress=progress)
+        report = validate(fabric, artifacts, checks=CHECKS, executor="serial", jobs=1, html=False, progress=progress)
         if report.passed:
             continue
         causes = report.causes

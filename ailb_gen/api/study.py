@@ -92,7 +92,7 @@ def run_study(
             execution.warn(line)
         if not force and not study.intents:
             # What was just generated is as the intent specifies.
-            refuse_broken(files_of(study_variants(study), folder), 1, execution.progress)
+            refuse_broken(files_of(study_variants(study), folder), execution.progress)
         # What is kept has what charts need: a later report then simulates nothing again.
         options = Options(
             execution.executor, processes(execution.jobs), tables=False, profiled=charts or out is not None
