@@ -127,7 +127,7 @@ def with_settings(source: Source, words: Iterable[str]) -> Source:
     return source
 
 
-def replaced(source: Source, path: Path, value: Any, place: Place) -> Source:  # noqa: ANN401 - what YAML holds
+def replaced(source: Source, path: Path, value: object, place: Place) -> Source:
     """Return a source with another value at a path; mappings that lead there are made. Raises IntentError."""
     data = copy.deepcopy(source.data)
     parent = holder = data
