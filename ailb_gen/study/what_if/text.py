@@ -158,4 +158,4 @@ def message_bytes(question: Question, found: Amounts) -> int:
     if not found.gradient_bytes or job.stream:
         return 0
     pairs = (job.queue_pairs or len(question.design.colors)) if job.split == "split" else 1
-    return found.gradient_bytes // (job.gradient_buckets * job.data * pairs)
+    return found.gradient_bytes // (job.gradient_buckets * job.data * job.context * pairs)
