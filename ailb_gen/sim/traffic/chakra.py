@@ -14,7 +14,7 @@ from ailb_gen.errors import Place, Problem
 from ailb_gen.sim.fabric import PS_PER_US
 from ailb_gen.sim.traffic import protobuf
 from ailb_gen.sim.traffic.protobuf import FIXED32, FIXED64, LENGTH, VARINT, WireError
-from ailb_gen.sim.traffic.trace import TraceNode
+from ailb_gen.sim.traffic.trace import TraceNode, are_ranks
 from ailb_gen.textio import read_bytes
 
 MAX_NODES = 2_000_000
@@ -172,7 +172,10 @@ def _text(value: object) -> str:
 
 
 def _process_groups(inputs: bytes, place: Place, problems: list[Problem]) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Yield the process groups of PyTorch by name: a list of mappings in the values of the inputs."""
+    """Yield the process groups of PyTorch by name: a list of mappings in the values of the inputs.
+
+    Those of all ranks are written without any.
+    """
     text = next(
         (part for field, _, part in protobuf.fields(inputs) if field == VALUES and isinstance(part, bytes)), b""
     )
@@ -182,6 +185,8 @@ def _process_groups(inputs: bytes, place: Place, problems: list[Problem]) -> Ite
     try:
         rows = json.loads(text[start : end + 2])
         for row in rows:
-            yield _text(str(row["pg_name"])), tuple(int(rank) for rank in row["ranks"])
+            if not are_ranks(row["ranks"]):
+                raise ValueError("'ranks' is not a list of different ranks")
+            yield _text(str(row["pg_name"])), tuple(row["ranks"])
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         problems.append(Problem("wrong-type", place, "process groups", f"not a list of groups: {error}"))

@@ -77,6 +77,14 @@ def test_collectives_wait_for_all_their_ranks_and_for_the_one_before_them() -> N
     assert time_of(workload([slow, fast, other])) == 100 + 40 + 40
 
 
+def test_a_group_without_ranks_is_that_of_all() -> None:
+    """As PyTorch writes process groups of all ranks."""
+    ranks = [[TraceNode(1, 1, "", (), group="all").collecting("all-reduce", 40)] for _ in range(2)]
+    problems: list[Problem] = []
+    (step,) = ExecutionTrace(["t.0.et", "t.1.et"], ranks, {"all": ()}).steps(problems)
+    assert (problems, step.ranks) == ([], (0, 1))
+
+
 def test_inside_a_server_only_nvlink_takes_time() -> None:
     ranks = [[node(1).collecting("all-reduce", 80), node(2, 1).sending("send", 1, 0, 30)],
              [node(1).collecting("all-reduce", 80), node(2, 1).sending("receive", 0, 0, 30)]]  # fmt: skip
