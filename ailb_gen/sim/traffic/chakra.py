@@ -20,7 +20,7 @@ from ailb_gen.textio import read_bytes
 MAX_NODES = 2_000_000
 MAX_PS = 2**62
 # Numbers of the fields of Node and of AttributeProto.
-ID, NAME, TYPE, CONTROL, DATA, DURATION, INPUTS, ATTRIBUTE = 1, 2, 3, 4, 5, 7, 8, 10
+ID, TYPE, CONTROL, DATA, DURATION, INPUTS, ATTRIBUTE = 1, 3, 4, 5, 7, 8, 10
 ATTRIBUTE_NAME, VALUES = 1, 1
 STRING, BOOLS = 29, 28
 # Wire type and meaning of the scalar values of an attribute, by field.
@@ -96,7 +96,6 @@ def _node(
             values[field] = value
         else:
             texts[field] = value
-    name = texts.get(NAME, b"").decode("utf-8", "replace")
     kind, node_id = values.get(TYPE, 0), values.get(ID, 0)
     if kind == METADATA:
         groups.update(_process_groups(texts.get(INPUTS, b""), place, problems))
@@ -105,7 +104,7 @@ def _node(
     if ps >= MAX_PS:
         problems.append(Problem("out-of-range", place, path, f"a duration of {values[DURATION]:,} us is too long"))
         ps = 0
-    node = TraceNode(number, node_id, name[:80], tuple(dict.fromkeys(waits)), group=_text(attributes.get("pg_name")))
+    node = TraceNode(number, node_id, tuple(dict.fromkeys(waits)), group=_text(attributes.get("pg_name")))
     if kind in TIMED:
         operations = attributes.get("num_ops", 0)
         return node.computing(ps, operations if isinstance(operations, int) else 0, bool(attributes.get("is_cpu_op")))

@@ -18,7 +18,7 @@ MAX_RANKS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class TraceNode:
-    """A node of a rank: `number` in its file from 1 on, `id` and `name` as written, and the ids that it waits for.
+    """A node of a rank: `number` in its file from 1 on, `id` as written, and the ids that it waits for.
 
     `kind`: "compute" takes `ps`, or `operations` at the rate of the GPU without a time; "collective", "send" and
     "receive" carry `size` bytes; "nothing" ends at once.
@@ -26,7 +26,6 @@ class TraceNode:
 
     number: int
     id: int
-    name: str
     waits: tuple[int, ...]
     kind: str = "nothing"
     ps: int = 0

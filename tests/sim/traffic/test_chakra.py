@@ -30,7 +30,7 @@ def test_a_microbenchmark_of_astra_sim() -> None:
     for rank in range(4):
         nodes, problems, _ = read(f"all_reduce.{rank}.et")
         assert problems == []
-        wanted = TraceNode(1, rank, "all_reduce_4npus_1MB", ())
+        wanted = TraceNode(1, rank, ())
         assert nodes == [wanted.collecting("all-reduce", 1 << 20)]
 
 
