@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection
 from typing import Annotated, Any, Literal
 
@@ -29,7 +28,7 @@ from ailb_gen.sim.scenario.scalars import (
 )
 from ailb_gen.sim.scenario.traffic import FileName, TrafficPart
 from ailb_gen.sim.settings import Level, Scheduling, TransportName
-from ailb_gen.validation import Bool, Int, Model, wrong
+from ailb_gen.validation import Bool, Int, Model, schema_text, wrong
 from ailb_gen.wording import did_you_mean
 
 # Steps of a validation path that no file has: `transport: raw` is read as `transport: {name: raw}`, and so on.
@@ -381,7 +380,4 @@ class Scenario(Model):
 
 def json_schema() -> str:
     """Return the JSON Schema of scenario files (draft 2020-12) as indented text ending in a newline."""
-    schema = Scenario.model_json_schema()
-    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-    schema["title"] = "scenario file of ailb-gen simulate"
-    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+    return schema_text(Scenario.model_json_schema(), "scenario file of ailb-gen simulate")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated
 
 from pydantic import Field, PlainValidator
@@ -36,7 +35,7 @@ from ailb_gen.sim.scenario.traffic import Count, FileName, Parallelism, QueuePai
 from ailb_gen.sim.settings import Level
 from ailb_gen.sim.traffic.builder import Split
 from ailb_gen.sim.traffic.training import RankOrder
-from ailb_gen.validation import Bool, Int, Model
+from ailb_gen.validation import Bool, Int, Model, schema_text
 
 PARAMETERS = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9, "t": 10**12}
 read_parameters = with_unit("number of parameters", PARAMETERS, "M, B or T", "70B")
@@ -138,7 +137,4 @@ class WhatIf(Model):
 
 def json_schema() -> str:
     """Return the JSON Schema (draft 2020-12) of what-if files, for editors, as indented text ending in a newline."""
-    schema = WhatIf.model_json_schema()
-    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-    schema["title"] = "file of ailb-gen study what-if"
-    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+    return schema_text(WhatIf.model_json_schema(), "file of ailb-gen study what-if")
