@@ -1,5 +1,6 @@
 """Files that users write, checked by pydantic: the base of the models, shared types, and what is wrong as problems."""
 
+import json
 import re
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any, Literal, TypeVar
@@ -115,6 +116,12 @@ Name = Annotated[
 Switch = Literal["on", "off", "yes", "no", "true", "false"]
 Bool = Annotated[bool, BeforeValidator(_boolean, json_schema_input_type=bool | Switch), Strict()]
 Int = Annotated[int, Strict()]
+
+
+def schema_text(schema: dict[str, Any], title: str) -> str:
+    """Return a JSON Schema (draft 2020-12) as indented text ending in a newline."""
+    whole = schema | {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title}
+    return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
 
 
 def _shown(value: object) -> str:

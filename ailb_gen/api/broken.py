@@ -25,20 +25,22 @@ CHECKS = (
 SHOWN = 5
 
 
-def refuse_broken(files: Iterable[tuple[Path, Path]], jobs: int, progress: Progress) -> None:
+def refuse_broken(files: Iterable[tuple[Path, Path]], progress: Progress) -> None:
     """Check fabric files with the directories generated from them. Raises BrokenFabricError with the causes."""
     from ailb_gen.api.validate import validate
 
     for fabric, artifacts in dict.fromkeys(files):
         # A run of a few checks takes one process less time than to start others.
-        report = validate(fabric, artifacts, checks=CHECKS, executor="serial", jobs=jobs, html=False, progress=progress)
+        report = validate(fabric, artifacts, checks=CHECKS, executor="serial", jobs=1, html=False, progress=progress)
         if report.passed:
             continue
         causes = report.causes
         rows = [f"  {one.finding.check} {one.finding.scope}: {one.finding.message}" for one in causes[:SHOWN]]
         rows += [f"  and {len(causes) - SHOWN} more"] if len(causes) > SHOWN else []
+        rows += [f"  {report.trouble}"] if report.trouble is not None else []
+        what = "is not" if report.verdict.failed else "could not be checked to be"
         hint = f"'ailb-gen validate {fabric} {artifacts}' shows all; --force simulates the files as they are"
-        raise BrokenFabricError("\n".join([f"{artifacts} is not the fabric of {fabric}: {hint}", *rows]))
+        raise BrokenFabricError("\n".join([f"{artifacts} {what} the fabric of {fabric}: {hint}", *rows]))
 
 
 def files_of(variants: Iterable[Variant], folder: Path) -> list[tuple[Path, Path]]:

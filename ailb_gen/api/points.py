@@ -33,14 +33,14 @@ class Simulated:
     profiles: Mapping[str, Mapping[str, Any]]
 
 
-def need_engine(command: str, extra: str = "sim") -> None:
-    """Refuse to begin without the packages of an extra. Raises MissingExtraError.
+def need_engine(command: str, extra: str = "sim", others: Sequence[str] = ()) -> None:
+    """Refuse to begin without the packages of the engine, and `others`, of an extra. Raises MissingExtraError.
 
     Everything that can be wrong about the arguments is reported before.
     """
     from importlib.util import find_spec
 
-    for name in ("numba", "pyarrow"):
+    for name in ("numba", "pyarrow", *others):
         if find_spec(name) is None:
             raise without_extra(command, f"{name} is not installed", extra)
 

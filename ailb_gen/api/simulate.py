@@ -214,7 +214,7 @@ def _simulate(
     for line in warnings:
         execution.warn(line)
     if not force:
-        refuse_broken(files_of(variants, folder), 1, execution.progress)
+        refuse_broken(files_of(variants, folder), execution.progress)
     options = Options(execution.executor, processes(execution.jobs), tables=out is not None, profiled=charts)
     run = simulated(points, out, options, charts, execution)
     rows = [

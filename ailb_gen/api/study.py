@@ -74,10 +74,7 @@ def run_study(
     from ailb_gen.study.model import StudyOptions
 
     study = entry.make(StudyOptions(quick, seeds, file))
-    need_engine("study", "study")
-    if out is not None:
-        # Said before minutes of work: importing it fails without matplotlib.
-        from ailb_gen.study import figures  # noqa: F401
+    need_engine("study", "study", ["matplotlib"] if out is not None else [])
     from ailb_gen.sim.sweep import Options
     from ailb_gen.study.points import folder_of, study_points, study_variants
     from ailb_gen.study.rows import quick_scope
@@ -92,7 +89,7 @@ def run_study(
             execution.warn(line)
         if not force and not study.intents:
             # What was just generated is as the intent specifies.
-            refuse_broken(files_of(study_variants(study), folder), 1, execution.progress)
+            refuse_broken(files_of(study_variants(study), folder), execution.progress)
         # What is kept has what charts need: a later report then simulates nothing again.
         options = Options(
             execution.executor, processes(execution.jobs), tables=False, profiled=charts or out is not None

@@ -22,7 +22,7 @@ from ailb_gen.errors import UsageError
 from ailb_gen.signals import Signals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from ailb_gen.api.points import Execution
@@ -128,13 +128,7 @@ def simulate(
     if out is not None:
         check_place("-o", out, [scenario, artifacts])
     where = targets(reports or [], [scenario, artifacts, out], PAGE_FORMATS)
-    if placement is not None:
-        from ailb_gen.sim.scenario.placement import PLACEMENTS
-
-        # Of the working directory; other files of a scenario are beside it. As JSON, no name is another type in YAML.
-        own = artifacts is not None or placement in PLACEMENTS
-        placement = json.dumps(placement if own else str(Path(placement).absolute()))
-    replaced = {"seeds": seeds, "level": level, "placement": placement}
+    replaced = {"seeds": seeds, "level": level, "placement": _placement(placement, below_here=artifacts is not None)}
     words = [*(settings or []), *(f"{key}={value}" for key, value in replaced.items() if value is not None)]
     given = {
         "--collective": collective,
@@ -145,9 +139,7 @@ def simulate(
     }
     with stoppable(executor, jobs) as execution:
         if artifacts is None:
-            for name, value in given.items():
-                if value is not None:
-                    raise UsageError(f"{name} goes with FABRIC and ARTIFACTS; a scenario file has a key for it")
+            _refuse(given)
             report = run(scenario, words, out=out, charts=bool(where), force=force, execution=execution)
         elif size is None:
             raise UsageError("--bytes is missing: the size of the collective, such as 1G")
@@ -168,6 +160,23 @@ def simulate(
             )
         with steady():
             _show(report, where, out, as_json)
+
+
+def _placement(name: str | None, *, below_here: bool) -> str | None:
+    """Return a placement as a value of a scenario, whose files are beside it or, if `below_here`, found from here."""
+    if name is None:
+        return None
+    from ailb_gen.sim.scenario.placement import PLACEMENTS
+
+    # The option's are of the working directory. As JSON, no name is another type in YAML.
+    return json.dumps(name if below_here or name in PLACEMENTS else str(Path(name).absolute()))
+
+
+def _refuse(options: Mapping[str, object]) -> None:
+    """Raise UsageError for options that are given, although a scenario file has keys for them."""
+    for name, value in options.items():
+        if value is not None:
+            raise UsageError(f"{name} goes with FABRIC and ARTIFACTS; a scenario file has a key for it")
 
 
 def given_alone(ctx: typer.Context, first: str, second: str) -> bool:

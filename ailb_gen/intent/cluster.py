@@ -1,6 +1,5 @@
 """Read `cluster.yaml`: the fabric files of several fabrics, which may share servers."""
 
-import json
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path as FilePath
@@ -12,7 +11,7 @@ from ailb_gen.errors import IntentError, Problem
 from ailb_gen.intent.load import Intent, load
 from ailb_gen.layout import is_artifact
 from ailb_gen.textio import read_text, text_problem
-from ailb_gen.validation import Model, Name, problem_at, validated
+from ailb_gen.validation import Model, Name, problem_at, schema_text, validated
 from ailb_gen.yamlio import Source, read_yaml
 
 
@@ -77,7 +76,4 @@ def _names(intents: list[Intent], source: Source) -> list[Problem]:
 
 def json_schema() -> str:
     """Return the JSON Schema (draft 2020-12) of cluster files as indented text ending in a newline."""
-    schema = ClusterFile.model_json_schema()
-    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-    schema["title"] = "cluster.yaml of ailb-gen"
-    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+    return schema_text(ClusterFile.model_json_schema(), "cluster.yaml of ailb-gen")

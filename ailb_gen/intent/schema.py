@@ -1,6 +1,5 @@
 """The JSON Schema of `fabric.yaml`, for editors (yaml-language-server) and for other programs."""
 
-import json
 import re
 from typing import Any
 
@@ -8,6 +7,7 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from ailb_gen.intent.models import Fabric
 from ailb_gen.intent.scalars import AsnRange, Cidr
+from ailb_gen.validation import schema_text
 
 SPEED = re.compile(r"\^\\d\+g\$")
 
@@ -37,6 +37,4 @@ def json_schema() -> str:
     """Return the JSON Schema (draft 2020-12) as indented text ending in a newline."""
     schema = Fabric.model_json_schema(schema_generator=_AsWritten)
     _with_units(schema)
-    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-    schema["title"] = "fabric.yaml of ailb-gen"
-    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+    return schema_text(schema, "fabric.yaml of ailb-gen")

@@ -12,6 +12,7 @@ from ailb_gen.sim.comparison import FIGURES
 from ailb_gen.sim.fabric import HOST
 from ailb_gen.sim.results import PointRow
 from ailb_gen.sim.statistics import TIERS
+from ailb_gen.sim.traffic.nccl import PROTOCOLS
 from ailb_gen.wording import shown
 
 # What is compared: the first of these that all points have.
@@ -27,7 +28,7 @@ RLB = "rlb"
 # All NICs begin at the same instant, with the queue pair of the first color: that the packets of a leaf's NICs wait for
 # each other once takes at most so much.
 BURST_US = 1.0
-NCCL_LABEL = re.compile(r"\([a-z-]+, (?:LL|LL128|Simple)\)$")
+NCCL_LABEL = re.compile(rf"\([a-z-]+, (?:{'|'.join(PROTOCOLS)})\)$")
 
 # Per variant by its name: the statistics of its seeds, in their order.
 Statistics = Mapping[str, Any]

@@ -179,6 +179,15 @@ def test_a_check_of_a_broken_one_is_unknown_and_it_is_named(tree: Path, tmp_path
     assert "broken-dist 2.0: its entry point 'broken' of ailb_gen.checks cannot be imported" in err
 
 
+def test_a_simulation_says_that_a_broken_one_kept_files_from_being_checked(tree: Path, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    site = _broken(tmp_path / "x", "import nothing_such\n")
+    code, _, err = _run(site, "simulate", str(FABRIC), str(tree), "--bytes", "1M", "--balancer", "ecmp")
+    assert code == 1
+    assert f"{tree} could not be checked to be the fabric of {FABRIC}" in err
+    assert "broken-dist 2.0: its entry point 'broken' of ailb_gen.checks cannot be imported" in err
+
+
 @pytest.mark.parametrize(
     ("kind", "words"),
     [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -30,11 +30,20 @@ OF_PORTS = {
     "headroom": ("headroom_bytes", True),
     "obeys_pauses": ("obeys_pauses", False),
 }
-# What stands for a setting that is not given, of switches and ports that an exception leaves alone. Both are the
-# engine's: no fixed threshold, and as much headroom as is needed.
-UNSET = {"pause_bytes": -1, "headroom_bytes": -1}
+# Fields of marking, of ports, in the order of `_marking`.
+ECN = ("ecn_min_bytes", "ecn_max_bytes", "ecn_probability")
 # More than any run sends.
 INFINITE = 2**62
+# What stands for a setting that is not given, of switches and ports that an exception leaves alone, as the engine has
+# it: an infinite buffer, no fixed threshold, as much headroom as is needed, no marking.
+UNSET = {
+    "shared_buffer_bytes": INFINITE,
+    "pause_bytes": -1,
+    "headroom_bytes": -1,
+    "ecn_min_bytes": -1,
+    "ecn_max_bytes": -1,
+    "ecn_probability": 0.0,
+}
 
 
 def with_exceptions(base: BufferSettings, rows: Sequence[SwitchException], fabric: FabricArrays) -> BufferSettings:
@@ -55,9 +64,11 @@ def with_exceptions(base: BufferSettings, rows: Sequence[SwitchException], fabri
                     places = fabric.link_reverse[links] if incoming else np.array(links)
                 count = fabric.switch_count if key in OF_SWITCHES else fabric.link_count
                 changed[name] = _changed(base, name, count, places, INFINITE if value == "infinite" else value)
-            base = replace(base, **changed, **_ecn(base, row, fabric, links))
+            for name, value in zip(ECN, _marking(row.ecn), strict=True) if row.ecn is not None else ():
+                changed[name] = _changed(base, name, fabric.link_count, np.array(links), value)
+            base = replace(base, **changed)
     if base.shared_buffer_bytes is None and bool(np.any(base.pfc)):
-        raise UsageError(f"{WHAT}: PFC needs a finite buffer; give 'shared_buffer', such as 9MiB")
+        raise UsageError("switches: PFC needs a finite buffer; give 'shared_buffer', such as 9MiB")
     return base
 
 
@@ -76,27 +87,13 @@ def with_other_parameters(
 
 
 def _changed(base: BufferSettings, name: str, count: int, places: npt.NDArray[Any], value: object) -> npt.NDArray[Any]:
-    """Return a setting as an array with another value at some places. Raises UsageError."""
+    """Return a setting as an array with another value at some places."""
     former = getattr(base, name)
-    if former is None and name == "shared_buffer_bytes":
-        former = INFINITE
     found = np.broadcast_to(np.asarray(UNSET[name] if former is None else former), count).copy()
     found[places] = value
     return found
 
 
-def _ecn(base: BufferSettings, row: SwitchException, fabric: FabricArrays, links: list[int]) -> dict[str, Any]:
-    """Return the settings of marking with those of some ports."""
-    if row.ecn is None:
-        return {}
-    count = fabric.link_count
-    found: dict[str, npt.NDArray[Any]] = {
-        "ecn_min_bytes": np.full(count, -1) if base.ecn_min_bytes is None else base.ecn_min_bytes.copy(),
-        "ecn_max_bytes": np.full(count, -1) if base.ecn_max_bytes is None else base.ecn_max_bytes.copy(),
-        "ecn_probability": np.zeros(count) if base.ecn_probability is None else base.ecn_probability.copy(),
-    }
-    ecn = row.ecn
-    values = (ecn.min, ecn.max, ecn.probability) if isinstance(ecn, EcnPart) else (-1, -1, 0)
-    for name, value in zip(found, values, strict=True):
-        found[name][links] = value
-    return found
+def _marking(ecn: EcnPart | Literal["off"]) -> tuple[int, int, float]:
+    """Return where marking begins and ends, and its probability there."""
+    return (ecn.min, ecn.max, ecn.probability) if isinstance(ecn, EcnPart) else (-1, -1, 0.0)

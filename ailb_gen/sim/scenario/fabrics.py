@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -187,14 +187,8 @@ def points_on(fabrics: Fabrics, variants: Sequence[Variant]) -> list[Point]:
         scenario = variant.scenario
         base = fabrics.base(scenario)
         settings = settings_of(scenario, base.fabric, base.settings)
-        if scenario.level == "flow" and any(part.chosen.priority for part in scenario.traffic):
-            fabrics.warnings[NO_CLASSES] = None
-        if scenario.level == "flow" and any(one.delay or one.loss for one in scenario.failures):
-            fabrics.warnings[NO_DELAY] = None
-        if scenario.level == "flow" and settings.congestion.name not in FOLLOWED:
-            fabrics.warnings[NOT_FOLLOWED.format(settings.congestion.name)] = None
-        if scenario.level == "flow" and settings.balancer.exceptions:
-            fabrics.warnings[NO_SWITCHES] = None
+        if scenario.level == "flow":
+            fabrics.warnings |= dict.fromkeys(_without_effect(scenario, settings))
         recipe = TrafficRecipe(scenario.traffic, folder, read_placement(scenario.placement, folder, base.fabric))
         found += [
             Point(
@@ -209,6 +203,18 @@ def points_on(fabrics: Fabrics, variants: Sequence[Variant]) -> list[Point]:
             for seed in dict.fromkeys(scenario.seeds)
         ]
     return found
+
+
+def _without_effect(scenario: Scenario, settings: SimulationSettings) -> Iterator[str]:
+    """Yield what has no effect on rates of flows."""
+    if any(part.chosen.priority for part in scenario.traffic):
+        yield NO_CLASSES
+    if any(one.delay or one.loss for one in scenario.failures):
+        yield NO_DELAY
+    if settings.congestion.name not in FOLLOWED:
+        yield NOT_FOLLOWED.format(settings.congestion.name)
+    if settings.balancer.exceptions:
+        yield NO_SWITCHES
 
 
 def _clos(part: Clos, colored: bool) -> FabricArrays:

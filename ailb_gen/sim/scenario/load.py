@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -15,7 +15,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from ailb_gen.errors import IntentError, Place, Problem, UsageError
-from ailb_gen.sim.balancers import BALANCERS, DLB, Parameter
+from ailb_gen.sim.balancers import BALANCERS, Parameter
 from ailb_gen.sim.congestion import CONGESTION
 from ailb_gen.sim.scenario.models import UNWRITTEN_STEPS, BalancerPart, Congestion, EcnPart, FailurePart, Scenario
 from ailb_gen.sim.scenario.placement import SCATTERED
@@ -127,7 +127,7 @@ def with_settings(source: Source, words: Iterable[str]) -> Source:
     return source
 
 
-def replaced(source: Source, path: Path, value: Any, place: Place) -> Source:  # noqa: ANN401 - what YAML holds
+def replaced(source: Source, path: Path, value: object, place: Place) -> Source:
     """Return a source with another value at a path; mappings that lead there are made. Raises IntentError."""
     data = copy.deepcopy(source.data)
     parent = holder = data
@@ -222,23 +222,26 @@ def balancer_problems(balancers: Sequence[BalancerPart], source: Source, key: st
     written = isinstance(source.data.get(key), list)
     for number, balancer in enumerate(balancers):
         start: Path = (key, number) if written else (key,)
-        yield from _parameter_problems(balancer, BALANCERS[balancer.name].parameters, source, start)
+        declared = BALANCERS[balancer.name].parameters
+        yield from _parameter_problems(balancer.name, balancer.parameters, declared, source, start)
 
 
 def congestion_problems(part: Congestion, source: Source) -> Iterator[Problem]:
     """Yield the problems of the parameters of a file's congestion control."""
-    yield from _parameter_problems(part, CONGESTION[part.name].parameters, source, ("congestion",))
+    declared = CONGESTION[part.name].parameters
+    yield from _parameter_problems(part.name, part.parameters, declared, source, ("congestion",))
 
 
 def _parameter_problems(
-    part: BalancerPart | Congestion, declared: Sequence[Parameter], source: Source, start: Path
+    what: str, given: Mapping[str, float], declared: Sequence[Parameter], source: Source, start: Path
 ) -> Iterator[Problem]:
+    """Yield the problems of given parameters of a load balancer or congestion control, by those that are declared."""
     known = {one.name: one for one in declared}
-    for name, value in part.parameters.items():
+    for name, value in given.items():
         path: Path = (*start, "parameters", name)
         if name not in known:
             hint = did_you_mean(name, known) or f"it has {', '.join(known) or 'none'}"
-            yield problem_at(source, "unknown-key", path, f"{part.name} has no such parameter", hint)
+            yield problem_at(source, "unknown-key", path, f"{what} has no such parameter", hint)
         elif not known[name].least <= value <= known[name].most:
             least, most = known[name].least, known[name].most
             allowed = f"at least {least:g}" if most == float("inf") else f"{least:g} to {most:g}"
@@ -253,11 +256,9 @@ def _switches(scenario: Scenario, source: Source) -> Iterator[Problem]:
         if isinstance(part.ecn, EcnPart) and part.ecn.min > part.ecn.max:
             yield problem_at(source, "conflict", (*path, "ecn", "min"), "is more than 'max'")
     for number, row in enumerate(rows):
-        for name in row.parameters:
-            if name not in DLB:
-                hint = did_you_mean(name, DLB) or f"there are {', '.join(DLB)}"
-                where: Path = (*start, "exceptions", number, "parameters", name)
-                yield problem_at(source, "unknown-key", where, "DLB has no such parameter", hint)
+        yield from _parameter_problems(
+            "DLB", row.parameters, BALANCERS["dlb"].parameters, source, (*start, "exceptions", number)
+        )
     infinite = scenario.switches.shared_buffer in (None, "infinite") and scenario.fabric.clos is not None
     if scenario.switches.pfc and infinite:
         reason = "PFC needs a finite buffer; give 'shared_buffer', such as 9MiB"

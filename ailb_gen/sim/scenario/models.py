@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection
 from typing import Annotated, Any, Literal
 
@@ -14,6 +13,7 @@ from ailb_gen.sim.fabric import PS_PER_US, Degradation
 from ailb_gen.sim.scenario.scalars import (
     LINKS,
     Bytes,
+    Names,
     Number,
     Rate,
     Share,
@@ -23,11 +23,12 @@ from ailb_gen.sim.scenario.scalars import (
     SomeTime,
     Time,
     read_bytes,
+    several,
     written,
 )
 from ailb_gen.sim.scenario.traffic import FileName, TrafficPart
 from ailb_gen.sim.settings import Level, Scheduling, TransportName
-from ailb_gen.validation import Bool, Int, Model, wrong
+from ailb_gen.validation import Bool, Int, Model, schema_text, wrong
 from ailb_gen.wording import did_you_mean
 
 # Steps of a validation path that no file has: `transport: raw` is read as `transport: {name: raw}`, and so on.
@@ -56,18 +57,10 @@ def _declared(what: str, names: Collection[str]) -> PlainValidator:
     return PlainValidator(check)
 
 
-def _several(value: object) -> object:
-    """Let one entry stand for a list of it."""
-    return value if isinstance(value, list) else [value]
-
-
 BalancerName = Annotated[str, _declared("load balancer", BALANCERS), WithJsonSchema({"enum": list(BALANCERS)})]
 CongestionName = Annotated[str, _declared("congestion control", CONGESTION), WithJsonSchema({"enum": list(CONGESTION)})]
 DCQCN = {one.name: one for one in CONGESTION["dcqcn"].parameters}
-
-
-Rates = Annotated[tuple[Rate, ...], BeforeValidator(_several, json_schema_input_type=Rate | list[Rate])]
-Names = Annotated[tuple[str, ...], BeforeValidator(_several, json_schema_input_type=str | list[str])]
+Rates = Annotated[tuple[Rate, ...], BeforeValidator(several, json_schema_input_type=Rate | list[Rate])]
 
 
 class Files(Model):
@@ -183,7 +176,7 @@ class Switches(SwitchPart):
     scheduling: Scheduling | None = Field(
         None, description="between classes of data: strict (lowest first) or round robin"
     )
-    loss: Annotated[tuple[Loss, ...], BeforeValidator(_several, json_schema_input_type=Loss | list[Loss])] = Field(
+    loss: Annotated[tuple[Loss, ...], BeforeValidator(several, json_schema_input_type=Loss | list[Loss])] = Field(
         (), description="random loss on links"
     )
 
@@ -387,7 +380,4 @@ class Scenario(Model):
 
 def json_schema() -> str:
     """Return the JSON Schema of scenario files (draft 2020-12) as indented text ending in a newline."""
-    schema = Scenario.model_json_schema()
-    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-    schema["title"] = "scenario file of ailb-gen simulate"
-    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+    return schema_text(Scenario.model_json_schema(), "scenario file of ailb-gen simulate")

@@ -17,7 +17,7 @@ import numpy as np
 
 from ailb_gen.errors import Place, Problem, UsageError
 from ailb_gen.sim.fabric import FabricArrays, Int32
-from ailb_gen.sim.scenario.slurm import SlurmJob, reader
+from ailb_gen.sim.scenario.slurm import Lines, SlurmJob, reader
 from ailb_gen.sim.traffic.builder import stream
 from ailb_gen.sim.traffic.flowlist import numbered_lines, refuse
 from ailb_gen.textio import line_field, read_text, text_problem
@@ -139,9 +139,6 @@ def _of_jobs(jobs: list[SlurmJob], file: str, fabric: FabricArrays, problems: li
     every = tuple(server for _, servers in found for server in servers)
     refuse(problems or _unknown(every, file, fabric), file)
     return Placement(file, jobs=found)
-
-
-Lines = list[tuple[int, str]]
 
 
 def _listed(lines: Lines, file: str, problems: list[Problem]) -> Iterator[PlacedServer]:

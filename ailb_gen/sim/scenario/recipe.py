@@ -48,6 +48,7 @@ from ailb_gen.sim.unloaded import host_rates
 from ailb_gen.sim.workload import LeastTraffic, Workload, merged
 
 Made = TypeVar("Made")
+JobPart = TypeVar("JobPart", CollectivePart, TrainingPart, TracePart)
 # A Poisson number is this many standard deviations below its mean once in 10^9 draws.
 DEVIATIONS = 6
 # How the name of a workload of AICB ends.
@@ -127,7 +128,7 @@ class TrafficRecipe:
 
 
 Makers = Mapping[str, Callable[[Any, EntryContext], Made]]
-Describe = Callable[[Any, EntryContext, TaskBuilder], Mapping[str, Collective]]
+Describe = Callable[[JobPart, EntryContext, TaskBuilder], Mapping[str, Collective]]
 
 
 def _queue_pairs(part: Connections, fabric: FabricArrays) -> QueuePairs:
@@ -208,7 +209,7 @@ def _describe_trace(part: TracePart, context: EntryContext, builder: TaskBuilder
     return {}
 
 
-def _job(describe: Describe, part: Any, context: EntryContext) -> Traffic:  # noqa: ANN401 - the part it describes
+def _job(describe: Describe[JobPart], part: JobPart, context: EntryContext) -> Traffic:
     builder = TaskBuilder(context.seed)
     collectives = describe(part, context, builder)
     workload = builder.finish()
@@ -216,7 +217,7 @@ def _job(describe: Describe, part: Any, context: EntryContext) -> Traffic:  # no
     return Traffic(replace(workload, start_ps=np.maximum(workload.start_ps, np.int64(part.start))), collectives)
 
 
-def _least_of_job(describe: Describe, part: Any, context: EntryContext) -> LeastTraffic:  # noqa: ANN401 - as above
+def _least_of_job(describe: Describe[JobPart], part: JobPart, context: EntryContext) -> LeastTraffic:
     counter = TaskCounter()
     describe(part, context, counter)
     return counter.least()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, WithJsonSchema
 
 from ailb_gen.validation import checked_text, wrong
 
@@ -78,6 +78,11 @@ def written(text: str, description: str = "") -> Any:  # noqa: ANN401 - a field 
     return Field(text, validate_default=True, description=description or None)
 
 
+def several(value: object) -> object:
+    """Let one entry stand for a list of it."""
+    return value if isinstance(value, list) else [value]
+
+
 read_bytes = with_unit("size", BYTES, "KiB, MiB, GiB (powers of 1024) or kB, MB, GB (of 1000)", "64KiB")
 read_time = with_unit("time", TIMES, "ps, ns, us, ms or s", "2ms")
 read_flops = with_unit("computing rate", FLOPS, "G, T or P (FLOP/s)", "989T")
@@ -88,7 +93,6 @@ SomeBytes = Annotated[int, PlainValidator(read_bytes), positive("size"), quantit
 Time = Annotated[int, PlainValidator(read_time), quantity_schema(TIMES, "2ms")]
 SomeTime = Annotated[int, PlainValidator(read_time), positive("time"), quantity_schema(TIMES, "2ms", 1)]
 Rate = Annotated[int, PlainValidator(read_rate), positive("rate"), quantity_schema(RATES, "100g", 1)]
-
 Flops = Annotated[int, PlainValidator(read_flops), positive("computing rate"), quantity_schema(FLOPS, "989T", 1)]
 
 
@@ -125,6 +129,7 @@ def read_random(value: object) -> float | int:
     return int(found[1])
 
 
+Names = Annotated[tuple[str, ...], BeforeValidator(several, json_schema_input_type=str | list[str])]
 Number = Annotated[float, PlainValidator(_number), WithJsonSchema({"type": "number"})]
 _SHARES: list[dict[str, Any]] = [
     {"type": "string", "pattern": rf"^{NUMBER} ?%$", "examples": ["25%"]},

@@ -11,7 +11,6 @@ from ailb_gen.errors import Place, Problem
 # Instead of nodes: none, or the reason why a job waits.
 NONE = re.compile(r"\(.*\)|")
 _KEY = re.compile(r"(\w+)=(\S*)")
-COLUMNS = ("JOBID", "NAME")
 NODES = re.compile(r"NODELIST(\(REASON\))?")
 Lines = Sequence[tuple[int, str]]
 

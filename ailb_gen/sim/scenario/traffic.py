@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
-from ailb_gen.sim.scenario.scalars import Bytes, Flops, Number, Rate, Share, SomeBytes, SomeTime, Time, written
+from ailb_gen.sim.scenario.scalars import Bytes, Flops, Names, Number, Rate, Share, SomeBytes, SomeTime, Time, written
+from ailb_gen.sim.traffic.builder import Split
 from ailb_gen.sim.traffic.nccl import Generation
+from ailb_gen.sim.traffic.schedule import Schedule
+from ailb_gen.sim.traffic.training import RankOrder
 from ailb_gen.validation import Bool, Int, Model, wrong
 
 Count = Annotated[Int, Field(ge=1, le=1_000_000)]
@@ -18,11 +21,8 @@ CollectiveName = Literal[
 ]
 
 
-def _several(value: object) -> object:
-    return [value] if isinstance(value, str) else value
-
-
-Hosts = Annotated[tuple[str, ...], BeforeValidator(_several, json_schema_input_type=str | list[str])]
+# Of a connection.
+QueuePairCount = Annotated[Int, Field(ge=1, le=128)]
 EVERY = Field((), description="names and globs of hosts, in the order of ranks; default: all")
 OTHER_LEAVES = Field(False, description="only destinations under another leaf")
 START = "time of the first flow"
@@ -38,10 +38,10 @@ class Part(Model):
 class Connections(Part):
     """Keys about how a job sends."""
 
-    queue_pairs: Annotated[Int, Field(ge=1, le=128)] | None = Field(
+    queue_pairs: QueuePairCount | None = Field(
         None, description="of a connection (NCCL_IB_QPS_PER_CONNECTION); default: the addresses of a host"
     )
-    split: Literal["split", "round-robin"] = Field(
+    split: Split = Field(
         "split", description="messages split over all queue pairs, or round robin (NCCL_IB_SPLIT_DATA_ON_QPS)"
     )
     per_server: Count | None = Field(
@@ -70,7 +70,7 @@ class CollectivePart(Connections):
     steps: Count = Field(1, description="number of repetitions")
     compute: Time = written("0", "computation before every step")
     start: Time = written("0", START)
-    hosts: Hosts = EVERY
+    hosts: Names = EVERY
     slices: Count = Field(1, description="messages per chunk")
     at_once: Bool | None = Field(None, description="send without waiting for data that would have to arrive first")
     rounds: Count | None = Field(None, description="only the first steps of a ring")
@@ -89,7 +89,7 @@ class Parallelism(Model):
     virtual: Count = Field(1, description="parts of the model per stage (interleaved schedule)")
     steps: Count = Field(1, description="training steps")
     microbatches: Count = Field(1, description="per replica and step")
-    schedule: Literal["1f1b", "gpipe"] = Field("1f1b", description="of the pipeline")
+    schedule: Schedule = Field("1f1b", description="of the pipeline")
     recompute: Bool = Field(False, description="a backward pass repeats the forward pass first")
     sequence_parallel: Bool = Field(
         False, description="reduce-scatter and all-gather instead of the all-reduces of tensor parallelism"
@@ -134,10 +134,8 @@ class TrainingPart(Parallelism, Connections):
     algorithm: str = Field("ring", description="of all-reduces; nccl: of all collectives, as NCCL chooses")
     slices: Count = Field(1, description="messages per chunk of a ring")
     start: Time = written("0", START)
-    hosts: Hosts = EVERY
-    placement: Literal["packed", "strided", "random"] = Field(
-        "packed", description="the order in which ranks are assigned to hosts"
-    )
+    hosts: Names = EVERY
+    placement: RankOrder = Field("packed", description="the order in which ranks are assigned to hosts")
     block: Count = Field(1, description="number of consecutive hosts that are placed together, such as a server's")
 
 
@@ -150,7 +148,7 @@ class TracePart(Connections):
     algorithm: str | None = Field(None, description="of all-reduces; default: ring; nccl: of all collectives")
     slices: Count = Field(1, description="messages per chunk of a ring")
     start: Time = written("0", START)
-    hosts: Hosts = EVERY
+    hosts: Names = EVERY
 
 
 class FlowsPart(Part):
@@ -168,7 +166,7 @@ class ArrivalsPart(Part):
     file: FileName = Field(description='JSON with distributions: {"NAME": [[bytes, percent], ...]}')
     sizes: str = Field(description="the name of the distribution")
     other_leaves: Bool = OTHER_LEAVES
-    hosts: Hosts = EVERY
+    hosts: Names = EVERY
 
 
 class MicePart(Part):
@@ -179,13 +177,13 @@ class MicePart(Part):
     count: Count = Field(description="number of flows")
     start: Time = written("0", START)
     other_leaves: Bool = OTHER_LEAVES
-    hosts: Hosts = EVERY
+    hosts: Names = EVERY
 
 
 class BackgroundPart(Part):
     """A constant load on links between switches, from hosts of its own."""
 
-    links: Annotated[Hosts, Field(min_length=1)] = Field(description="names and globs of sending ports")
+    links: Annotated[Names, Field(min_length=1)] = Field(description="names and globs of sending ports")
     load: Load = Field(description="share of the rate of each")
     duration: SomeTime = Field(description="how long it lasts")
     start: Time = written("0", START)
@@ -198,7 +196,7 @@ class ScaleUnitPart(Part):
     scale: Count = Field(1, description="factor of the size of messages")
     steps: Count | None = Field(None, description="of the job, or of both; default: as published")
     mice: Bool = Field(True, description="with the small flows")
-    queue_pairs: Annotated[Int, Field(ge=1, le=128)] | None = Field(
+    queue_pairs: QueuePairCount | None = Field(
         None, description="of a connection, over which messages are spread; default: the addresses of a host"
     )
 

@@ -18,7 +18,7 @@ from ailb_gen.errors import Place, Problem, UsageError
 from ailb_gen.sim.fabric import Int64
 from ailb_gen.sim.traffic.algorithms import Ranks
 from ailb_gen.sim.traffic.builder import NO_TASK, Job, TaskBuilder
-from ailb_gen.sim.traffic.collectives import NCCL, append
+from ailb_gen.sim.traffic.collectives import append, of_job, takes_time
 from ailb_gen.sim.traffic.flowlist import numbered_lines, refuse
 from ailb_gen.sim.traffic.groups import together
 from ailb_gen.sim.traffic.replay import ReplayOptions
@@ -177,13 +177,11 @@ class _LayerRun:
         if not part.collective or not part.size:
             return after
         ranks = self.groups[part.ranks]
-        inside, n = together(self.servers[ranks]), ranks.shape[1]
-        if n == 1 or (inside == n and not self.options.options.nvlink_bps):
+        options = replace(self.options.options, per_server=together(self.servers[ranks]))
+        if not takes_time(ranks.shape[1], options.per_server, options):
             return after
         begin = self.builder.barriers(after[ranks], self.job)
-        chosen = self.options.algorithm
-        algorithm = chosen if part.collective == "all-reduce" or chosen == NCCL else None
-        options = replace(self.options.options, per_server=inside)
+        algorithm = of_job(self.options.algorithm, part.collective)
         ends = append(self.builder, self.job, part.collective, self.hosts[ranks], part.size, options, algorithm, begin)
         found = np.empty(len(after), dtype=np.int64)
         found[ranks] = ends[:, None]

@@ -13,21 +13,21 @@ from pathlib import Path
 from ailb_gen.errors import Place, Problem
 from ailb_gen.sim.fabric import PS_PER_US
 from ailb_gen.sim.traffic import protobuf
-from ailb_gen.sim.traffic.protobuf import LENGTH, VARINT, WireError
-from ailb_gen.sim.traffic.trace import TraceNode
+from ailb_gen.sim.traffic.protobuf import FIXED32, FIXED64, LENGTH, VARINT, WireError
+from ailb_gen.sim.traffic.trace import TraceNode, are_ranks
 from ailb_gen.textio import read_bytes
 
 MAX_NODES = 2_000_000
 MAX_PS = 2**62
 # Numbers of the fields of Node and of AttributeProto.
-ID, NAME, TYPE, CONTROL, DATA, DURATION, INPUTS, ATTRIBUTE = 1, 2, 3, 4, 5, 7, 8, 10
+ID, TYPE, CONTROL, DATA, DURATION, INPUTS, ATTRIBUTE = 1, 3, 4, 5, 7, 8, 10
 ATTRIBUTE_NAME, VALUES = 1, 1
 STRING, BOOLS = 29, 28
 # Wire type and meaning of the scalar values of an attribute, by field.
 SCALARS: Mapping[int, tuple[int, Callable[[int], int]]] = {
     **dict.fromkeys((7, 9, 11, 13, 27), (VARINT, protobuf.signed)),
     **dict.fromkeys((15, 17), (VARINT, protobuf.zigzag)),
-    **{field: (kind, int) for field, kind in ((19, 5), (21, 1), (23, 5), (25, 1))},
+    **{field: (kind, int) for field, kind in ((19, FIXED32), (21, FIXED64), (23, FIXED32), (25, FIXED64))},
 }
 # By NodeType.
 COMPUTE, SEND, RECEIVE, COLLECTIVE = 4, 5, 6, 7
@@ -35,9 +35,10 @@ METADATA = 1
 # Nodes that take the duration that they give: memory, storage, batches, checkpoints.
 TIMED = (2, 3, COMPUTE, 8, 9, 10)
 # By CollectiveCommType; those that are absent cannot be simulated, nor does ASTRA-sim.
+BARRIER = 9
 COLLECTIVES = {0: "all-reduce", 2: "all-gather", 5: "broadcast", 6: "all-to-all", 7: "reduce-scatter",
-               8: "reduce-scatter", 9: "barrier"}  # fmt: skip
-UNKNOWN = {1: "REDUCE", 3: "GATHER", 4: "SCATTER"}
+               8: "reduce-scatter", BARRIER: "barrier"}  # fmt: skip
+NOT_SIMULATED = {1: "REDUCE", 3: "GATHER", 4: "SCATTER"}
 
 Attributes = dict[str, int | str | list[int]]
 
@@ -95,7 +96,6 @@ def _node(
             values[field] = value
         else:
             texts[field] = value
-    name = texts.get(NAME, b"").decode("utf-8", "replace")
     kind, node_id = values.get(TYPE, 0), values.get(ID, 0)
     if kind == METADATA:
         groups.update(_process_groups(texts.get(INPUTS, b""), place, problems))
@@ -104,7 +104,7 @@ def _node(
     if ps >= MAX_PS:
         problems.append(Problem("out-of-range", place, path, f"a duration of {values[DURATION]:,} us is too long"))
         ps = 0
-    node = TraceNode(number, node_id, name[:80], tuple(dict.fromkeys(waits)), group=_text(attributes.get("pg_name")))
+    node = TraceNode(number, node_id, tuple(dict.fromkeys(waits)), group=_text(attributes.get("pg_name")))
     if kind in TIMED:
         operations = attributes.get("num_ops", 0)
         return node.computing(ps, operations if isinstance(operations, int) else 0, bool(attributes.get("is_cpu_op")))
@@ -129,7 +129,7 @@ def _communication(
         problems.append(Problem(code, place, f"{path}.{name}", "must be a whole number, 0 or more"))
         return 0
 
-    size = number("comm_size", 0 if attributes.get("comm_type") == 9 else None)
+    size = number("comm_size", 0 if attributes.get("comm_type") == BARRIER else None)
     if kind != COLLECTIVE:
         peer = number("comm_dst" if kind == SEND else "comm_src")
         return node.sending("send" if kind == SEND else "receive", peer, number("comm_tag", 0), size)
@@ -139,7 +139,7 @@ def _communication(
         reason = "a collective over some dimensions of a topology; name its ranks as a group (pg_name)"
         problems.append(Problem("wrong-value", place, f"{path}.involved_dim", reason))
     if chosen not in COLLECTIVES:
-        reason = f"the collective {UNKNOWN.get(chosen, chosen)} is not simulated"
+        reason = f"the collective {NOT_SIMULATED.get(chosen, chosen)} is not simulated"
         problems.append(Problem("wrong-value", place, f"{path}.comm_type", reason))
         return node
     return node.collecting(COLLECTIVES[chosen], size)
@@ -171,7 +171,10 @@ def _text(value: object) -> str:
 
 
 def _process_groups(inputs: bytes, place: Place, problems: list[Problem]) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Yield the process groups of PyTorch by name: a list of mappings in the values of the inputs."""
+    """Yield the process groups of PyTorch by name: a list of mappings in the values of the inputs.
+
+    Those of all ranks are written without any.
+    """
     text = next(
         (part for field, _, part in protobuf.fields(inputs) if field == VALUES and isinstance(part, bytes)), b""
     )
@@ -181,6 +184,8 @@ def _process_groups(inputs: bytes, place: Place, problems: list[Problem]) -> Ite
     try:
         rows = json.loads(text[start : end + 2])
         for row in rows:
-            yield _text(str(row["pg_name"])), tuple(int(rank) for rank in row["ranks"])
+            if not are_ranks(row["ranks"]):
+                raise ValueError("'ranks' is not a list of different ranks")
+            yield _text(str(row["pg_name"])), tuple(row["ranks"])
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         problems.append(Problem("wrong-type", place, "process groups", f"not a list of groups: {error}"))

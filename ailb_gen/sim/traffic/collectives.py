@@ -12,7 +12,6 @@ it on fabrics with one leaf per rail: rail i carries 1/g of the vector, from NIC
 
 import math
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import partial
 
 import numpy as np
@@ -22,6 +21,7 @@ from ailb_gen.sim.fabric import PS_PER_US, Int64
 from ailb_gen.sim.traffic import algorithms
 from ailb_gen.sim.traffic.algorithms import Asked, CollectiveOptions, Make, Ranks
 from ailb_gen.sim.traffic.builder import NO_TASK, Job, Numbers, TaskBuilder, spread
+from ailb_gen.sim.traffic.experts import imbalance
 from ailb_gen.sim.traffic.nccl import NVLS_TREE, WIRE, choose
 from ailb_gen.sim.traffic.nvlink import nvlink_ps, nvlink_share
 
@@ -162,13 +162,24 @@ def _inside(
     """Append the time that a collective takes inside servers; return the tasks, one per `after`, None without."""
     if not options.nvlink_bps or options.per_server == 1:
         return None
-    share = nvlink_share(collective, n, options.per_server, options.nvls)
-    if options.weights:
-        # The GPU that most data goes to ends last.
-        share *= Fraction(n * max(options.weights), sum(options.weights))
+    # The GPU that most data goes to ends last.
+    share = nvlink_share(collective, n, options.per_server, options.nvls) * imbalance(options.weights)
     ps = nvlink_ps(size, share, options.nvlink_bps)
     begin = np.atleast_1d(np.asarray(after, dtype=np.int64))
     return builder.computations(len(begin), ps, begin, job, "NVLink")
+
+
+def of_job(algorithm: str | None, collective: str) -> str | None:
+    """Return the algorithm of one of a job's collectives: a job names that of its all-reduces, or NCCL's choice."""
+    return algorithm if collective == "all-reduce" or algorithm == NCCL else None
+
+
+def takes_time(n: int, inside: int, options: CollectiveOptions) -> bool:
+    """Return whether a collective of n ranks, `inside` of them together in a server, takes time.
+
+    Its ranks are in several servers, or NVLink takes time.
+    """
+    return n > 1 and (inside < n or options.nvlink_bps > 0)
 
 
 def find(collective: str, algorithm: str | None = None) -> Algorithm:

@@ -1,5 +1,6 @@
 """How much of the tokens goes to each rank of an expert-parallel group."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -16,6 +17,11 @@ class ExpertLoads:
 
     weights: tuple[int, ...]
     kept: Fraction
+
+
+def imbalance(weights: Sequence[int]) -> Fraction:
+    """Return the largest of the loads over their mean; 1 without any."""
+    return Fraction(max(weights) * len(weights), sum(weights)) if weights else Fraction(1)
 
 
 def expert_loads(

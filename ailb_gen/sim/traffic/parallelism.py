@@ -9,6 +9,7 @@ from ailb_gen.errors import UsageError
 from ailb_gen.sim.traffic.algorithms import CollectiveOptions
 from ailb_gen.sim.traffic.builder import QueuePairs
 from ailb_gen.sim.traffic.collectives import PLAIN
+from ailb_gen.sim.traffic.experts import imbalance
 from ailb_gen.sim.traffic.schedule import Schedule
 
 ONE_QUEUE_PAIR = QueuePairs()
@@ -110,16 +111,10 @@ class Training:
         """The number of hosts."""
         return self.rows * self.tensor * self.pipeline
 
-    @property
-    def imbalance(self) -> Fraction:
-        """The load of the most loaded rank of an expert-parallel group, over the mean."""
-        weights = self.expert_weights or (1,)
-        return Fraction(max(weights) * len(weights), sum(weights))
-
     def pass_ps(self, direction: str) -> int:
         """Return the time that a pass computes in a stage."""
         balanced = self.forward_ps if direction == "forward" else self.backward_ps
-        return round(balanced * (1 + Fraction(self.expert_compute) * (self.imbalance - 1)))
+        return round(balanced * (1 + Fraction(self.expert_compute) * (imbalance(self.expert_weights) - 1)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from ailb_gen.errors import UsageError
 from ailb_gen.sim.fabric import PS_PER_S, Int64
 from ailb_gen.sim.traffic.algorithms import CollectiveOptions, Ranks
 from ailb_gen.sim.traffic.builder import NO_TASK, Job, TaskBuilder
-from ailb_gen.sim.traffic.collectives import NCCL, append
+from ailb_gen.sim.traffic.collectives import append, of_job, takes_time
 from ailb_gen.sim.traffic.groups import together
 from ailb_gen.sim.traffic.nvlink import nvlink_ps
 from ailb_gen.sim.traffic.trace import TraceStep
@@ -151,12 +151,10 @@ class _Replay:
             alike[step.node.collective, size, len(step.ranks), inside].append(number)
         for (collective, size, n, inside), same in alike.items():
             begin = self.begin(same)
-            silent = size == 0 or n == 1 or (inside == n and not self.options.options.nvlink_bps)
-            if collective == "barrier" or silent:
+            options = replace(self.options.options, per_server=inside)
+            if collective == "barrier" or size == 0 or not takes_time(n, inside, options):
                 self.end[same] = begin
                 continue
             ranks = self.hosts[np.array([self.steps[number].ranks for number in same])]
-            options = replace(self.options.options, per_server=inside)
-            chosen = self.options.algorithm
-            algorithm = chosen if collective == "all-reduce" or chosen == NCCL else None
+            algorithm = of_job(self.options.algorithm, collective)
             self.end[same] = append(self.builder, self.job, collective, ranks, size, options, algorithm, begin)

@@ -12,10 +12,13 @@ from dataclasses import dataclass, replace
 
 from ailb_gen.errors import Place, Problem
 
+# As many as a fabric has hosts, and more.
+MAX_RANKS = 100_000
+
 
 @dataclass(frozen=True, slots=True)
 class TraceNode:
-    """A node of a rank: `number` in its file from 1 on, `id` and `name` as written, and the ids that it waits for.
+    """A node of a rank: `number` in its file from 1 on, `id` as written, and the ids that it waits for.
 
     `kind`: "compute" takes `ps`, or `operations` at the rate of the GPU without a time; "collective", "send" and
     "receive" carry `size` bytes; "nothing" ends at once.
@@ -23,7 +26,6 @@ class TraceNode:
 
     number: int
     id: int
-    name: str
     waits: tuple[int, ...]
     kind: str = "nothing"
     ps: int = 0
@@ -62,7 +64,7 @@ class TraceStep:
 
 @dataclass(frozen=True, slots=True)
 class ExecutionTrace:
-    """A trace: the files of its ranks, their nodes, and the ranks of groups by name."""
+    """A trace: the files of its ranks, their nodes, and the ranks of groups by name; no ranks stand for all."""
 
     files: Sequence[str]
     nodes: Sequence[Sequence[TraceNode]]
@@ -127,13 +129,13 @@ class _Joined:
                 if node.kind == "collective":
                     found[node.group][rank].append(node)
         for name, by_rank in found.items():
-            ranks = every if name == "" else self.trace.groups.get(name)
+            ranks = self.trace.groups.get(name) if name else every
             first = next(iter(by_rank))
             if ranks is None:
                 hint = "give the file of groups as 'groups'"
                 self.wrong("missing-key", first, by_rank[first][0], f"unknown group {name!r}; {hint}")
-            elif self._fits(name, ranks, by_rank):
-                self._join(ranks, by_rank)
+            elif self._fits(name, ranks or every, by_rank):
+                self._join(ranks or every, by_rank)
 
     def _fits(self, name: str, ranks: tuple[int, ...], by_rank: Mapping[int, list[TraceNode]]) -> bool:
         """Return whether all ranks of a group, and no others, have as many collectives."""
@@ -196,6 +198,13 @@ class _Joined:
             for rank, node in members:
                 known = self.step_of[rank]
                 self.before[step] += [known[awaited] for awaited in node.waits if awaited in known]
+
+
+def are_ranks(value: object) -> bool:
+    """Return whether a value is a list of different ranks."""
+    if not isinstance(value, list) or not all(type(one) is int and 0 <= one < MAX_RANKS for one in value):
+        return False
+    return len(set(value)) == len(value)
 
 
 def _ordered(trace: ExecutionTrace, joined: _Joined, problems: list[Problem]) -> list[TraceStep]:

@@ -9,11 +9,8 @@ from pathlib import Path
 from ailb_gen.errors import Place, Problem
 from ailb_gen.sim.traffic.chakra import rank_files, read_rank
 from ailb_gen.sim.traffic.flowlist import refuse
-from ailb_gen.sim.traffic.trace import ExecutionTrace, TraceNode, TraceStep
+from ailb_gen.sim.traffic.trace import ExecutionTrace, TraceNode, TraceStep, are_ranks
 from ailb_gen.textio import read_text, text_problem
-
-# As many as a fabric has hosts, and more.
-MAX_RANKS = 100_000
 
 
 def read_trace(folder: Path, prefix: str, groups: str | None = None) -> tuple[list[TraceStep], int]:
@@ -42,8 +39,7 @@ def _groups(path: Path, name: str, problems: list[Problem]) -> dict[str, tuple[i
         return {}
     found: dict[str, tuple[int, ...]] = {}
     for key, ranks in (data if isinstance(data, Mapping) else {"": None}).items():
-        right = isinstance(ranks, list) and all(type(one) is int and 0 <= one < MAX_RANKS for one in ranks)
-        if right and ranks and len(set(ranks)) == len(ranks):
+        if ranks and are_ranks(ranks):
             found[key] = tuple(ranks)
         else:
             reason = "must be a mapping from names to lists of different ranks"

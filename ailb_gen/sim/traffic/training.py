@@ -14,14 +14,14 @@ from ailb_gen.errors import UsageError
 from ailb_gen.sim.fabric import Int32, Int64
 from ailb_gen.sim.traffic.algorithms import CollectiveOptions, Ranks
 from ailb_gen.sim.traffic.builder import NO_TASK, Job, Numbers, QueuePairs, TaskBuilder, spread, stream
-from ailb_gen.sim.traffic.collectives import NCCL, PLAIN, append
+from ailb_gen.sim.traffic.collectives import PLAIN, append, of_job, takes_time
 from ailb_gen.sim.traffic.groups import Groups, Stage, stage_of
 from ailb_gen.sim.traffic.nvlink import nvlink_ps
 from ailb_gen.sim.traffic.parallelism import INSIDE, ONE_QUEUE_PAIR, Inside, Training
 from ailb_gen.sim.traffic.schedule import Direction, operations
 from ailb_gen.wording import counted
 
-Placement = Literal["packed", "strided", "random"]
+RankOrder = Literal["packed", "strided", "random"]
 
 
 def repeat(
@@ -179,9 +179,8 @@ class _TrainingJob:
         return inner.size(self.training) > 0 and self.takes_time(stage.groups[inner.name])
 
     def takes_time(self, groups: Groups) -> bool:
-        """Return whether a collective of groups takes time: its ranks are in several servers, or NVLink takes time."""
-        n = groups.hosts.shape[1]
-        return n > 1 and (groups.inside < n or self.training.options.nvlink_bps > 0)
+        """Return whether a collective of groups takes time."""
+        return takes_time(groups.hosts.shape[1], groups.inside, self.training.options)
 
     def exchange(
         self, stage: Stage, inner: Inside, direction: Direction, number: int, begin: Int64, after: Int64
@@ -212,7 +211,7 @@ class _TrainingJob:
             combine = combine and bool(weights)
             options = CollectiveOptions(nvlink_bps=options.nvlink_bps, weights=weights, combine=combine)
         options = replace(options, per_server=groups.inside)
-        algorithm = training.algorithm if kind == "all-reduce" or training.algorithm == NCCL else None
+        algorithm = of_job(training.algorithm, kind)
         return append(self.builder, self.job, kind, groups.hosts, size, options, algorithm, after)
 
     def hand_over(self, stage: int, neighbor: int, after: Int64) -> Int64:
@@ -276,7 +275,7 @@ def _delay(builder: TaskBuilder, job: Job, ps: int, after: int) -> int:
 
 
 def place(
-    count: int, hosts: Int32, placement: Placement = "packed", seed: int = 0, stride: int = 1, block: int = 1
+    count: int, hosts: Int32, placement: RankOrder = "packed", seed: int = 0, stride: int = 1, block: int = 1
 ) -> Int32:
     """Return the hosts of a job, `count` of them, in the order of its ranks.
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from ailb_gen.sim.fabric import PS_PER_S
-from ailb_gen.sim.traffic.experts import ExpertLoads, expert_loads
+from ailb_gen.sim.traffic.experts import ExpertLoads, expert_loads, imbalance
 from ailb_gen.study.what_if.models import Gpu, LanguageModel, TrainingJob
 
 FORWARD_FLOP, BACKWARD_FLOP = 2, 4
@@ -30,8 +30,8 @@ TIMES = ("forward", "backward", "optimizer")
 SIZES = (
     "tensor_bytes", "context_bytes", "expert_bytes", "activation_bytes", "gradient_bytes", "expert_gradient_bytes",
 )  # fmt: skip
-# What a job has without a model, and what does not shrink with the scale.
-COUNTS = {"tensor_collectives": 1, "context_collectives": 1, "expert_collectives": 2}
+# What does not shrink with the scale.
+COUNTS = ("tensor_collectives", "context_collectives", "expert_collectives")
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +170,7 @@ def alone_ps(job: TrainingJob, found: Amounts) -> int:
 
     The most loaded experts set the time of a pass.
     """
-    weights = loads_of(job).weights
-    slower = found.expert_compute * (max(weights) * len(weights) / sum(weights) - 1)
+    slower = found.expert_compute * (float(imbalance(loads_of(job).weights)) - 1)
     forwards = 2 if job.recompute else 1
     passes = round((forwards * found.forward + found.backward) * (1 + slower))
     return job.microbatches * passes + (job.pipeline - 1) * passes // job.virtual + found.optimizer

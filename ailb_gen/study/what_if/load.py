@@ -146,7 +146,7 @@ def _model(job: TrainingJob, source: Source) -> Iterator[Problem]:
             f"parameters, gradients and Adam take {shown_bytes(needed)} of a GPU, which has {shown_bytes(memory)}; "
             "raise 'tensor' or 'pipeline'"
         )
-        spread = job.gradients == "sharded" or job.data == 1
+        spread = job.gradients == "sharded" or job.data * job.context == 1
         hint = "" if spread else "or set 'gradients: sharded' to shard Adam over the replicas"
         yield problem_at(source, "conflict", ("job", "gpu", "memory"), reason, hint)
 
@@ -161,6 +161,9 @@ def _experts(job: TrainingJob, model: LanguageModel, source: Source) -> Iterator
     elif model.expert_parameters is not None and model.expert_parameters >= model.parameters:
         reason = "the experts have all parameters or more; 'parameters' counts them, too"
         yield problem_at(source, "conflict", ("job", "model", "expert_parameters"), reason)
+    elif model.expert_layers is not None and model.expert_layers > model.layers:
+        reason = f"{model.expert_layers} of {model.layers} layers have experts"
+        yield problem_at(source, "conflict", ("job", "model", "expert_layers"), reason)
     elif model.experts is not None and model.top_k > model.experts:
         reason = f"a token uses {model.top_k} experts, and there are {model.experts}"
         yield problem_at(source, "conflict", ("job", "model", "top_k"), reason)

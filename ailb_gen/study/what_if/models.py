@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field, PlainValidator
 
@@ -32,9 +31,11 @@ from ailb_gen.sim.scenario.scalars import (
     with_unit,
     written,
 )
-from ailb_gen.sim.scenario.traffic import Count, FileName, Parallelism
+from ailb_gen.sim.scenario.traffic import Count, FileName, Parallelism, QueuePairCount
 from ailb_gen.sim.settings import Level
-from ailb_gen.validation import Bool, Int, Model
+from ailb_gen.sim.traffic.builder import Split
+from ailb_gen.sim.traffic.training import RankOrder
+from ailb_gen.validation import Bool, Int, Model, schema_text
 
 PARAMETERS = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9, "t": 10**12}
 read_parameters = with_unit("number of parameters", PARAMETERS, "M, B or T", "70B")
@@ -98,9 +99,9 @@ class TrainingJob(Parallelism):
     expert_gradient_bytes: Bytes | None = Field(None, description="of the experts of a rank")
     activation_bytes: Bytes | None = Field(None, description="to the next stage, per microbatch and rank")
     gradient_bytes: Bytes | None = Field(None, description="of a rank, reduced over the replicas")
-    placement: Literal["packed", "strided", "random"] = Field("packed", description="the order of the servers")
-    queue_pairs: Annotated[Int, Field(ge=1, le=128)] | None = Field(None, description="default: addresses of a NIC")
-    split: Literal["split", "round-robin"] = Field(
+    placement: RankOrder = Field("packed", description="the order of the servers")
+    queue_pairs: QueuePairCount | None = Field(None, description="default: addresses of a NIC")
+    split: Split = Field(
         "split", description="messages split over all queue pairs, or round robin (NCCL_IB_SPLIT_DATA_ON_QPS)"
     )
 
@@ -136,7 +137,4 @@ class WhatIf(Model):
 
 def json_schema() -> str:
     """Return the JSON Schema (draft 2020-12) of what-if files, for editors, as indented text ending in a newline."""
-    schema = WhatIf.model_json_schema()
-    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-    schema["title"] = "file of ailb-gen study what-if"
-    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+    return schema_text(WhatIf.model_json_schema(), "file of ailb-gen study what-if")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ailb_gen.sim.memory import shown_bytes
+from ailb_gen.sim.traffic.experts import imbalance
 from ailb_gen.study.what_if.job import (
     COUNTS,
     TIMES,
@@ -102,8 +103,8 @@ def _inside(question: Question) -> Iterator[str]:
         yield f"Sent during computation: {shown} collectives' bytes."
     if job.expert > 1 and job.expert_skew:
         loads = loads_of(job)
-        most = max(loads.weights) * len(loads.weights) / sum(loads.weights)
-        yield f"The most loaded GPU has {most:.2f} times the mean of the tokens; {1 - loads.kept:.1%} are dropped."
+        most, dropped = float(imbalance(loads.weights)), float(1 - loads.kept)
+        yield f"The most loaded GPU has {most:.2f} times the mean of the tokens; {dropped:.1%} are dropped."
 
 
 def _order(job: TrainingJob) -> str:
@@ -157,4 +158,4 @@ def message_bytes(question: Question, found: Amounts) -> int:
     if not found.gradient_bytes or job.stream:
         return 0
     pairs = (job.queue_pairs or len(question.design.colors)) if job.split == "split" else 1
-    return found.gradient_bytes // (job.gradient_buckets * job.data * pairs)
+    return found.gradient_bytes // (job.gradient_buckets * job.data * job.context * pairs)

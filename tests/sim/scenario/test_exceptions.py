@@ -80,7 +80,7 @@ def test_an_infinite_buffer_of_one_switch() -> None:
     [
         ("{at: nowhere, pfc: off}", "switches.exceptions: no switch or port is called 'nowhere'"),
         ("{at: 'leaf1:spine1', pause: 9kB}", "'leaf1:spine1' names ports, and 'pause' is a setting of whole switches"),
-        ("{at: leaf1, pfc: on}", "PFC needs a finite buffer"),
+        ("{at: leaf1, pfc: on}", "switches: PFC needs a finite buffer"),
     ],
 )
 def test_what_cannot_be(rows: str, message: str) -> None:
@@ -89,7 +89,7 @@ def test_what_cannot_be(rows: str, message: str) -> None:
 
 
 def test_problems_are_those_of_the_file() -> None:
-    rows = "[{at: leaf1, parameters: {inactivity: 1}}, {at: leaf1, ecn: {min: 3, max: 2}}, {pfc: off}]"
+    rows = "[{at: leaf1, parameters: {inactivity: 1, dynamic: 5}}, {at: leaf1, ecn: {min: 3, max: 2}}, {pfc: off}]"
     with pytest.raises(IntentError) as error:
         point(CLOS, f"{{exceptions: {rows}}}")
     assert "at" in str(error.value)
@@ -97,4 +97,5 @@ def test_problems_are_those_of_the_file() -> None:
     with pytest.raises(IntentError) as error:
         point(CLOS, f"{{exceptions: {rows}}}")
     assert "DLB has no such parameter; did you mean 'inactivity_us'?" in str(error.value)
+    assert "switches.exceptions[0].parameters.dynamic: must be 0 to 1, not 5" in str(error.value)
     assert "is more than 'max'" in str(error.value)

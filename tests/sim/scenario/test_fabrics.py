@@ -8,7 +8,7 @@ import pytest
 from ailb_gen.errors import UsageError
 from ailb_gen.sim.fabric import SPINE, FabricArrays
 from ailb_gen.sim.point import Point
-from ailb_gen.sim.scenario.fabrics import points_of
+from ailb_gen.sim.scenario.fabrics import NO_SWITCHES, points_of
 from ailb_gen.sim.scenario.load import parse
 from tests.conftest import ROOT
 from tests.sim.walk import shares
@@ -73,6 +73,9 @@ def test_loss_and_delay_have_no_effect_on_flows_and_it_says_so() -> None:
     words = ("level: flow", "failures: ['leaf1-spine1,rate=50%', 'leaf1-spine2,loss=1%']")
     assert all_points(CLOS, *words)[1] == ["level flow: 'delay' and 'loss' of failures have no effect; 'rate' has"]
     assert all_points(CLOS, words[0], "failures: [{name: leaf1-spine1, rate: 50%}]")[1] == []
+    switches = "switches: {exceptions: [{at: leaf1, parameters: {dynamic: 0}}]}"
+    assert all_points(CLOS, words[0], switches, "balancer: dlb")[1] == [NO_SWITCHES]
+    assert all_points(CLOS, words[0], switches, "balancer: ecmp")[1] == []
 
 
 def test_the_files_say_what_the_scenario_does_not() -> None:

@@ -30,7 +30,7 @@ def test_a_microbenchmark_of_astra_sim() -> None:
     for rank in range(4):
         nodes, problems, _ = read(f"all_reduce.{rank}.et")
         assert problems == []
-        wanted = TraceNode(1, rank, "all_reduce_4npus_1MB", ())
+        wanted = TraceNode(1, rank, ())
         assert nodes == [wanted.collecting("all-reduce", 1 << 20)]
 
 
@@ -88,6 +88,20 @@ def test_what_is_wrong_is_said_by_node(tmp_path: Path, node: bytes, code: str, r
     assert [one.code for one in problems] == [code]
     assert reason in str(problems[0])
     assert str(problems[0].place).startswith("t.0.et:2")
+
+
+def groups_of(text: bytes) -> bytes:
+    """Return a metadata node with process groups as values of its inputs."""
+    inner = b"\x0a" + bytes([len(text)]) + text
+    return b"\x08\x05\x18\x01\x42" + bytes([len(inner)]) + inner
+
+
+def test_process_groups(tmp_path: Path) -> None:
+    rows = b'[{"pg_name": "1", "ranks": []}, {"pg_name": "2", "ranks": [3, 1]}]'
+    assert read("t.0.et", written(tmp_path, groups_of(rows)))[1:] == ([], {"1": (), "2": (3, 1)})
+    for wrong in (rows.replace(b"3, 1", b"1, 1"), rows.replace(b"ranks", b"rang"), rows.replace(b", 1]", b", -1]")):
+        _, (problem,), _ = read("t.0.et", written(tmp_path, groups_of(wrong)))
+        assert "process groups: not a list of groups" in str(problem)
 
 
 def test_truncated_and_missing_files(tmp_path: Path) -> None:

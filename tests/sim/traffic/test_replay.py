@@ -22,7 +22,7 @@ PLAIN = ReplayOptions(CollectiveOptions())
 
 
 def node(number: int, *waits: int) -> TraceNode:
-    return TraceNode(number, number, f"n{number}", waits)
+    return TraceNode(number, number, waits)
 
 
 def workload(ranks: list[list[TraceNode]], options: ReplayOptions = PLAIN, per_server: int = 1) -> Workload:
@@ -69,12 +69,20 @@ def test_a_gpu_does_one_computation_at_a_time_and_its_cpu_another() -> None:
 
 def test_collectives_wait_for_all_their_ranks_and_for_the_one_before_them() -> None:
     def reduce(number: int, *waits: int) -> TraceNode:
-        return TraceNode(number, number, "", waits, group="low").collecting("all-reduce", 40)
+        return TraceNode(number, number, waits, group="low").collecting("all-reduce", 40)
 
     slow = [node(1).computing(100, 0, False), reduce(2, 1), reduce(3)]
     fast = [node(1).computing(10, 0, False), reduce(2, 1), reduce(3)]
     other = [node(1).computing(7, 0, False)]
     assert time_of(workload([slow, fast, other])) == 100 + 40 + 40
+
+
+def test_a_group_without_ranks_is_that_of_all() -> None:
+    """As PyTorch writes process groups of all ranks."""
+    ranks = [[TraceNode(1, 1, (), group="all").collecting("all-reduce", 40)] for _ in range(2)]
+    problems: list[Problem] = []
+    (step,) = ExecutionTrace(["t.0.et", "t.1.et"], ranks, {"all": ()}).steps(problems)
+    assert (problems, step.ranks) == ([], (0, 1))
 
 
 def test_inside_a_server_only_nvlink_takes_time() -> None:
@@ -105,9 +113,9 @@ ALL = node(1).collecting("all-reduce", 8)
         ([[node(1), node(1)]], ["2 nodes of the rank have this id"] * 2),
         ([[ALL], []], ["rank 1 has only 0 collectives in the group of all ranks"]),
         ([[ALL], [node(1).collecting("all-gather", 8)]], ["all-gather of 8 bytes, and rank 0 has all-reduce of 8"]),
-        ([[TraceNode(1, 1, "", (), group="x").collecting("all-reduce", 8)]], ["unknown group 'x'"]),
+        ([[TraceNode(1, 1, (), group="x").collecting("all-reduce", 8)]], ["unknown group 'x'"]),
         (
-            [[], [], [TraceNode(1, 1, "", (), group="low").collecting("all-reduce", 8)]],
+            [[], [], [TraceNode(1, 1, (), group="low").collecting("all-reduce", 8)]],
             ["rank 2 is not in group 'low'"],
         ),
         ([[node(1).sending("send", 1, 0, 5)], []], ["rank 1 does not receive it (tag 0)"]),

@@ -13,9 +13,10 @@ from ailb_gen.sim.scenario.load import variants
 from ailb_gen.study.model import CaseResults, Study, StudyOptions
 from ailb_gen.study.points import folder_of, study_points
 from ailb_gen.study.rows import study_table
-from ailb_gen.study.what_if.job import time_text
+from ailb_gen.study.what_if.job import amounts, time_text
 from ailb_gen.study.what_if.load import parse
 from ailb_gen.study.what_if.study import failure_name, study_of, what_if
+from ailb_gen.study.what_if.text import message_bytes
 from ailb_gen.yamlio import Source
 from tests.conftest import EXAMPLES
 
@@ -141,6 +142,20 @@ def test_the_page_says_what_the_job_is() -> None:
         assert words in text
     small = study(LAB.replace("1MB", "10MB").replace("64KiB", "1MiB") + "scale: 100\n").text
     assert "**The scale is too large:** a message of the gradients has 6.1 KiB per queue pair" in small
+
+
+def test_messages_of_gradients_are_those_of_rings_over_data_and_context() -> None:
+    """A ring of 4 ranks sends quarters, each queue pair its share."""
+    job = "{data: 2, context: 2, context_bytes: 1MB, "
+    text = LAB.replace("{data: 4, ", job).replace("gradient_bytes: 1MB", "gradient_bytes: 5MB")
+    question = parse(text, "file.yaml", EXAMPLES)
+    assert message_bytes(question, amounts(question.what_if.job)) == 5_000_000 // (2 * 2 * len(question.design.colors))
+
+
+def test_the_page_says_how_uneven_experts_are() -> None:
+    """Loads 1, 1/2, 1/3, 1/4, the first limited to 1.5 times their mean: 0.781 of a mean of 0.466; 0.219 of 2.083."""
+    job = "{expert: 4, expert_bytes: 1MB, expert_skew: 1, expert_capacity: 1.5, "
+    assert "has 1.68 times the mean of the tokens; 10.5% are dropped" in study(LAB.replace("{", job, 1)).text
 
 
 def test_without_results_there_is_no_table() -> None:
