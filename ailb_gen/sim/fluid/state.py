@@ -58,7 +58,7 @@ FLOW = np.dtype(
         ("latency", "i8"),  # ps from the end of sending to the end of the flow
         ("bottleneck", "i4"),  # the link that limits the rate, or NONE
         ("place", "i4"),  # in the heap of flows
-        ("key", "i8"),  # not after the time at which it will have sent all
+        ("key", "i8"),  # ps; not after the time at which something happens to it
         # Of the round in which rates are being computed.
         ("seen", "i8"),  # the last round that it was a member of
         ("fresh_rate", "f8"),  # negative: not yet known
