@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection
 from typing import Annotated, Any, Literal
 
@@ -64,6 +65,8 @@ def _several(value: object) -> object:
 BalancerName = Annotated[str, _declared("load balancer", BALANCERS), WithJsonSchema({"enum": list(BALANCERS)})]
 CongestionName = Annotated[str, _declared("congestion control", CONGESTION), WithJsonSchema({"enum": list(CONGESTION)})]
 DCQCN = {one.name: one for one in CONGESTION["dcqcn"].parameters}
+# They may be keys of their own, whose values have units: by parameter.
+DCQCN_KEYS = {name: re.sub("_(us|mbps)$", "", name) for name in DCQCN}
 
 
 Rates = Annotated[tuple[Rate, ...], BeforeValidator(_several, json_schema_input_type=Rate | list[Rate])]
