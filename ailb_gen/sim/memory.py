@@ -10,6 +10,7 @@ import numpy as np
 from ailb_gen.sim import congestion
 from ailb_gen.sim.balancers import BALANCERS, SPREAD
 from ailb_gen.sim.fabric import FabricArrays, Int64
+from ailb_gen.sim.fluid.state import echo_ticks
 from ailb_gen.sim.settings import Level, SimulationSettings
 from ailb_gen.sim.workload import COMPUTATION, LeastTraffic, Workload
 
@@ -23,8 +24,8 @@ TASK, FLOW, LINK, PACKET = 192, 352, 1024, 3 * 64
 CONTROLLED, TELEMETRY = 80, 3 * 120
 # The same of a simulation of flows, and of a flow on a link. While arrays grow there are two of them.
 FLUID_LINK, FLUID_FLOW, ENTRY = 480, 300, 64
-# What DCQCN knows of a flow, with marks under way.
-FLUID_LIMIT = 400
+# What DCQCN knows of a flow, and the marks of a tick that are under way.
+FLUID_LIMIT, FLUID_TICK = 200, 16
 # Packets of a connection without a window that is not raw: a few round trips at full rate.
 UNBOUNDED = 4096
 
@@ -58,7 +59,9 @@ def _bytes(
     found += 4 * sum(state.next_hops.size for state in fabric.forwarding) + 4 * len(fabric.set_links)
     found += 8 * settings.measurement.load_samples * fabric.link_count
     if level == "flow":
-        flow = FLUID_FLOW + ENTRY * _entries(fabric, settings) + FLUID_LIMIT * (settings.congestion.name == "dcqcn")
+        flow = FLUID_FLOW + ENTRY * _entries(fabric, settings)
+        if settings.congestion.name == "dcqcn":
+            flow += FLUID_LIMIT + FLUID_TICK * echo_ticks(fabric, settings)
         return found + FLUID_LINK * fabric.link_count + flow * running
     control = congestion.CONGESTION[settings.congestion.name]
     flow, packet = FLOW + (CONTROLLED if control.name not in ("none", "dcqcn") else 0), PACKET

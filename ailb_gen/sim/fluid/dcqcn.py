@@ -1,19 +1,16 @@
 """DCQCN on flows: what a flow may send, from queues that grow by what comes above what their links carry.
 
 A flow looks at the queues of its path at every tick, one interval of cuts after the other, as long as one of them is
-long enough to be marked; what marks make of its rate is as in `engine/dcqcn.py` (Zhu et al., SIGCOMM 2015, section 5:
-a fluid model with queue, marks, alpha, target and rate), with marks drawn from their probability. Between ticks nothing
-is computed but the increases of its timer.
+long enough to be marked. What marks make of its rate is as in `engine/congestion/dcqcn.py`, with marks drawn from their
+probability (Zhu et al., SIGCOMM 2015, section 5: a fluid model with queue, marks, alpha, target and rate). Between
+ticks nothing is computed but the increases of its timer.
 """
 
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.random import mix, power
 from ailb_gen.sim.fabric import PS_PER_S
-from ailb_gen.sim.fluid.flows import SAME, hasten, reach, set_rate, settle_queue, touch
+from ailb_gen.sim.fluid.flows import FAR, SAME, hasten, reach, set_rate, settle_queue, touch
 from ailb_gen.sim.fluid.state import FOREVER, NONE, FluidState
-
-# Far enough away that a queue never gets there.
-FAR = 4e18
 
 
 @compiled
@@ -139,12 +136,12 @@ def _next_tick(state: FluidState, slot: int) -> int:
             return int(soon)
     first, tick_at = slot << run.width, FOREVER
     for number in range(first, first + flow.count):
-        tick_at = min(tick_at, marking_ps(state, state.entries[number].link))
+        tick_at = min(tick_at, _marking_ps(state, state.entries[number].link))
     return int(max(soon, tick_at))
 
 
 @compiled
-def marking_ps(state: FluidState, number: int) -> int:
+def _marking_ps(state: FluidState, number: int) -> int:
     """Return when the queue of a link is long enough to be marked if all rates stay; FOREVER for never."""
     run, link = state.run[0], state.links[number]
     if link.ecn_min < 0:
@@ -202,7 +199,7 @@ def _is_cut_off(state: FluidState, slot: int) -> bool:
 
 
 @compiled
-def share_host_link(state: FluidState, number: int) -> None:
+def _share_host_link(state: FluidState, number: int) -> None:
     """Give the flows of a host's link equal rates, but none more than it may have."""
     run, link = state.run[0], state.links[number]
     level, before = 0.0, -1.0
@@ -247,7 +244,7 @@ def _reach_behind(state: FluidState, number: int) -> None:
 def _wake(state: FluidState, number: int) -> None:
     """Let the flows of a link look at their queues from when it marks."""
     run = state.run[0]
-    marking = marking_ps(state, number)
+    marking = _marking_ps(state, number)
     found = state.links[number].head if marking < FOREVER else NONE
     while found != NONE:
         slot = found >> run.width
@@ -273,7 +270,7 @@ def pace(state: FluidState) -> None:
     place = 0
     while place < run.touched:
         if state.links[state.touched[place]].source < run.hosts:
-            share_host_link(state, state.touched[place])
+            _share_host_link(state, state.touched[place])
         place += 1
     for place in range(run.touched):
         _reach_behind(state, state.touched[place])

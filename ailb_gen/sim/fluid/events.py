@@ -4,7 +4,7 @@ from ailb_gen.sim.balancers import SPREAD
 from ailb_gen.sim.engine.jit import compiled, entry
 from ailb_gen.sim.fabric import Int32
 from ailb_gen.sim.fluid import dcqcn
-from ailb_gen.sim.fluid.flows import add_load, finish_ps, join, next_end, settle, settle_queue, touch
+from ailb_gen.sim.fluid.flows import add_load, due_ps, finish_ps, join, next_due, settle, settle_queue, touch
 from ailb_gen.sim.fluid.heaps import pop_flow, pop_timer, push_flow, push_timer
 from ailb_gen.sim.fluid.paths import destination_of, single_path, spread_path
 from ailb_gen.sim.fluid.rates import rebalance
@@ -108,14 +108,11 @@ def start_flow(state: FluidState, next_hops: Int32, task: int) -> int:
     flow.left = wire_bits(state, task)
     flow.path_bits = flow.left
     flow.bottleneck, flow.rate = NONE, 0.0
-    due = FOREVER
     if run.dcqcn:
         limit = state.limits[slot]
         limit.line, limit.tick_at, limit.increase_at = 0.0, FOREVER, FOREVER
     attach(state, slot, count)
-    if run.dcqcn:
-        due = min(state.limits[slot].increase_at, state.limits[slot].tick_at)
-    push_flow(state, slot, due)
+    push_flow(state, slot, due_ps(state, slot))
     return DONE
 
 
@@ -230,7 +227,7 @@ def start_due(state: FluidState, next_hops: Int32) -> int:
 def handle_flows(state: FluidState) -> None:
     """End the flows that have sent all now, and look at the rates that are due."""
     run = state.run[0]
-    while next_end(state) <= run.now:
+    while next_due(state) <= run.now:
         if run.dcqcn and finish_ps(state, state.flowing[0]) > run.now:
             dcqcn.look(state, state.flowing[0])
         else:
@@ -252,7 +249,7 @@ def advance(state: FluidState, next_hops: Int32, limit: int, work: int) -> int:
             dcqcn.pace(state)
         else:
             rebalance(state)
-        following = next_end(state)
+        following = next_due(state)
         if run.timers:
             following = min(following, state.timers[0].key)
         if following >= limit:

@@ -9,6 +9,8 @@ from ailb_gen.sim.fluid.state import FOREVER, NONE, FluidState
 # Relative: rates and loads that differ by less are the same; what rounding makes of equal ones.
 SAME = 1e-10
 NOISE = 1e-13
+# ps that no time reaches, far from the end of 64 bits.
+FAR = 4e18
 
 
 @compiled
@@ -44,7 +46,7 @@ def finish_ps(state: FluidState, slot: int) -> int:
     if flow.rate <= 0:
         return FOREVER
     exact = flow.left / flow.rate * PS_PER_S
-    if exact > 4e18:
+    if exact > FAR:
         return FOREVER
     exact -= 1e-3 + exact * NOISE
     whole = int(exact)
@@ -146,7 +148,7 @@ def set_rate(state: FluidState, slot: int, rate: float) -> None:
 
 
 @compiled
-def next_end(state: FluidState) -> int:
+def next_due(state: FluidState) -> int:
     """Return when something happens to a flow next, or FOREVER."""
     while state.run[0].flowing:
         slot = state.flowing[0]

@@ -1,4 +1,4 @@
-"""Binary heaps: tasks by time, flows by the time at which they will have sent all, links by level."""
+"""Binary heaps: tasks by time, flows by the time at which something happens to them, links by level."""
 
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.records import Records

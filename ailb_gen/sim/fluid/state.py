@@ -58,7 +58,7 @@ FLOW = np.dtype(
         ("latency", "i8"),  # ps from the end of sending to the end of the flow
         ("bottleneck", "i4"),  # the link that limits the rate, or NONE
         ("place", "i4"),  # in the heap of flows
-        ("key", "i8"),  # not after the time at which it will have sent all
+        ("key", "i8"),  # ps; not after the time at which something happens to it
         # Of the round in which rates are being computed.
         ("seen", "i8"),  # the last round that it was a member of
         ("fresh_rate", "f8"),  # negative: not yet known
@@ -273,11 +273,17 @@ def limited(
     state.links["ecn_min"], state.links["ecn_max"] = 8.0 * switches.ecn_min_bytes, 8.0 * switches.ecn_max_bytes
     state.links["ecn_probability"] = switches.ecn_probability
     state.tasks["pair"], shared = shared_queue_pairs(workload)
-    packet = (int(run["payload"]) + int(run["header"])) * 8 * (PS_PER_S / fabric.rate_bps.min())
-    longest = HOPS * (int(fabric.delay_ps.max()) + int(packet)) * 3 // 2
     slots = len(state.flows)
     return state._replace(
         limits=records(slots, LIMIT),
         pairs=records(shared + 1, LIMIT),
-        echo=np.zeros((slots, 2 + longest // int(run["cut_interval"]))),
+        echo=np.zeros((slots, echo_ticks(fabric, settings))),
     )
+
+
+def echo_ticks(fabric: FabricArrays, settings: SimulationSettings) -> int:
+    """Return the number of ticks of DCQCN in which marks may be under way, at most."""
+    packets, given = settings.packets, CONGESTION["dcqcn"].values(settings.congestion.parameters)
+    packet = (packets.payload_bytes + packets.header_bytes) * 8 * (PS_PER_S / fabric.rate_bps.min())
+    longest = HOPS * (int(fabric.delay_ps.max()) + int(packet)) * 3 // 2
+    return 2 + longest // round(given["cut_interval_us"] * PS_PER_US)

@@ -17,7 +17,15 @@ from typing import Any
 from ailb_gen.errors import IntentError, Place, Problem, UsageError
 from ailb_gen.sim.balancers import BALANCERS, Parameter
 from ailb_gen.sim.congestion import CONGESTION
-from ailb_gen.sim.scenario.models import UNWRITTEN_STEPS, BalancerPart, Congestion, EcnPart, FailurePart, Scenario
+from ailb_gen.sim.scenario.models import (
+    DCQCN_KEYS,
+    UNWRITTEN_STEPS,
+    BalancerPart,
+    Congestion,
+    EcnPart,
+    FailurePart,
+    Scenario,
+)
 from ailb_gen.sim.scenario.placement import SCATTERED
 from ailb_gen.textio import read_text, text_problem
 from ailb_gen.validation import problem_at, validated
@@ -230,6 +238,12 @@ def congestion_problems(part: Congestion, source: Source) -> Iterator[Problem]:
     """Yield the problems of the parameters of a file's congestion control."""
     declared = CONGESTION[part.name].parameters
     yield from _parameter_problems(part.name, part.parameters, declared, source, ("congestion",))
+    for name, key in DCQCN_KEYS.items():
+        if key in part.model_fields_set and (part.name != "dcqcn" or name in part.parameters):
+            reason = f"is a key of dcqcn, and 'name' is {part.name}"
+            if part.name == "dcqcn":
+                reason = f"is given twice, also as 'parameters.{name}'"
+            yield problem_at(source, "conflict", ("congestion", key), reason)
 
 
 def _parameter_problems(

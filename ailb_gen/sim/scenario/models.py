@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from typing import Annotated, Any, Literal
 
@@ -60,6 +61,9 @@ def _declared(what: str, names: Collection[str]) -> PlainValidator:
 BalancerName = Annotated[str, _declared("load balancer", BALANCERS), WithJsonSchema({"enum": list(BALANCERS)})]
 CongestionName = Annotated[str, _declared("congestion control", CONGESTION), WithJsonSchema({"enum": list(CONGESTION)})]
 DCQCN = {one.name: one for one in CONGESTION["dcqcn"].parameters}
+# They may be keys of their own, whose values have units: by parameter.
+DCQCN_KEYS = {name: re.sub("_(us|mbps)$", "", name) for name in DCQCN}
+
 Rates = Annotated[tuple[Rate, ...], BeforeValidator(several, json_schema_input_type=Rate | list[Rate])]
 
 

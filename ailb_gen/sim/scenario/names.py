@@ -26,8 +26,9 @@ def switches_or_ports(fabric: FabricArrays, pattern: str, what: str) -> tuple[li
     if switches:
         chosen = {fabric.host_count + number for number in switches}
         return switches, [link for link in own if int(fabric.link_source[link]) in chosen]
-    found = matching([fabric.link_names[link] for link in own], pattern, what, "switch or port")
-    return [], [own[number] for number in found]
+    # Of all that it may name; it names no switch.
+    found = matching([*names, *(fabric.link_names[link] for link in own)], pattern, what, "switch or port")
+    return [], [own[number - len(names)] for number in found]
 
 
 def matching(names: Sequence[str], pattern: str, what: str, kind: str) -> list[int]:

@@ -25,6 +25,8 @@ def read_trace(folder: Path, prefix: str, groups: str | None = None) -> tuple[li
     problems: list[Problem] = []
     known = {} if groups is None else _groups(folder / groups, groups, problems)
     nodes: list[list[TraceNode]] = [read_rank(folder / name, name, problems, known) for name in files]
+    # What a damaged file lacks would look like an error of the other ranks.
+    refuse(problems, prefix)
     steps = ExecutionTrace(files, nodes, known).steps(problems)
     refuse(problems, prefix)
     return steps, len(files)

@@ -122,16 +122,16 @@ class WhatIfCosts:
             if ours is None or best.step is None:
                 continue
             if ours.ended < ours.seeds:
-                yield f"With {failure} failed, the job does not complete under {ours.balancer}."
+                yield f"{failure}: the job does not complete under {ours.balancer}."
             elif ours.step is not None and _same(ours.step, best.step):
-                yield f"{failure} failed costs nothing under {best.balancer}, within {SAME * PERCENT:g} %."
+                yield f"{failure}: no more time under {best.balancer}, within {SAME * PERCENT:g} %."
             elif ours.step is not None:
-                yield f"{failure} failed costs {_percent(ours.step, best.step.mean)} % under {best.balancer}."
+                yield f"{failure}: {_percent(ours.step, best.step.mean)} % more time under {best.balancer}."
             if then is not None and then.step is not None and then.balancer != best.balancer:
                 slower = ours.step is None or then.step.most < ours.step.least
                 if slower:
                     step = f"{_digits(then.step)} {self.unit} per step"
-                    yield f"With {failure} failed, {then.balancer} is faster: {step}."
+                    yield f"{failure}: {then.balancer} is faster, {step}."
 
 
 def _best(costs: Sequence[Cost], failure: str) -> Cost | None:

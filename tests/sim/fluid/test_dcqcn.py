@@ -12,6 +12,7 @@ from ailb_gen.sim.congestion import CONGESTION
 from ailb_gen.sim.fabric import PS_PER_S, PS_PER_US, FabricArrays, LinkChange
 from ailb_gen.sim.fluid.run import advanced, prepared, simulate
 from ailb_gen.sim.fluid.state import FOREVER, FluidState
+from ailb_gen.sim.memory import needed_bytes
 from ailb_gen.sim.settings import (
     BalancerSettings,
     BufferSettings,
@@ -112,6 +113,16 @@ def test_a_failed_link_stops_its_flows_and_nothing_is_lost() -> None:
     plain, failed = (simulate(one, work, marking(built), 1) for one in (built, failing))
     assert failed.finish_ps[0] == plain.finish_ps[0] + 20 * US
     assert failed.link_bytes.tolist() == plain.link_bytes.tolist()
+
+
+def test_marks_under_way_are_part_of_the_memory() -> None:
+    built, work = one_leaf(), workload([(0, 2, 10**6, 0), (1, 2, 10**6, 0)])
+    usual = marking(built)
+    often = replace(usual, congestion=CongestionSettings("dcqcn", {"cut_interval_us": 0.001}))
+    more = needed_bytes(built, work, often, "flow") - needed_bytes(built, work, usual, "flow")
+    few, many = (prepared(built, work, one, 1).echo[0].nbytes for one in (usual, often))
+    assert many > 100 * few
+    assert more >= 2 * (many - few)
 
 
 def incast() -> list[object]:

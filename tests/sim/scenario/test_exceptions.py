@@ -78,7 +78,8 @@ def test_an_infinite_buffer_of_one_switch() -> None:
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ("{at: nowhere, pfc: off}", "switches.exceptions: no switch or port is called 'nowhere'"),
+        ("{at: nowhere, pfc: off}", "no switch or port is called 'nowhere'; names are such as 'leaf1'"),
+        ("{at: 'spline*', pfc: off}", r"switches.exceptions: .* called 'spline\*'; did you mean 'spine"),
         ("{at: 'leaf1:spine1', pause: 9kB}", "'leaf1:spine1' names ports, and 'pause' is a setting of whole switches"),
         ("{at: leaf1, pfc: on}", "switches: PFC needs a finite buffer"),
     ],

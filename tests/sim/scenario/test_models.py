@@ -13,6 +13,8 @@ from tests.sim.scenario.golden import check_schema, is_valid, wrong_files
 BEYOND = {
     "balancer_parameters",
     "congestion",
+    "congestion_keys",
+    "congestion_twice",
     "contradictions",
     "sweep",
     "sweep_path",

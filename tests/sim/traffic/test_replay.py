@@ -148,3 +148,13 @@ def test_files_that_do_not_fit(tmp_path: Path) -> None:
     (tmp_path / "groups.json").write_text("{")
     with pytest.raises(IntentError, match="not JSON"):
         read_trace(tmp_path, "all_reduce", "groups.json")
+
+
+def test_a_truncated_file_is_no_error_of_other_ranks(tmp_path: Path) -> None:
+    for rank in range(4):
+        data = (TRACES / f"all_reduce.{rank}.et").read_bytes()
+        (tmp_path / f"all_reduce.{rank}.et").write_bytes(data[:-20] if rank == 2 else data)
+    with pytest.raises(IntentError) as caught:
+        read_trace(tmp_path, "all_reduce")
+    (problem,) = caught.value.problems
+    assert str(problem).startswith("all_reduce.2.et:")

@@ -43,7 +43,7 @@ def test_cost_and_waiting() -> None:
         "Without failures a step takes 1.000 s under rlb. 20.0 % of it is waiting for the fabric: the most that a "
         "faster fabric can save.",
         "ecmp costs 30.0 (20.0 to 40.0) % more time.",
-        "spine1 failed costs 10.0 % under rlb.",
+        "spine1: 10.0 % more time under rlb.",
     ]
 
 
@@ -61,7 +61,7 @@ def test_equal_times_and_failures_that_cost_nothing() -> None:
     assert [row[3] for row in found.table[1:]] == ["0.0", "0.0", "0.0"]
     assert found.conclusions[1:] == [
         "ecmp: the same time as rlb, within 0.1 %.",
-        "spine1 failed costs nothing under rlb, within 0.1 %.",
+        "spine1: no more time under rlb, within 0.1 %.",
     ]
 
 
@@ -74,7 +74,7 @@ def test_another_one_may_be_better_with_a_failure() -> None:
     found = summary(
         rlb=[point(100_000)], rlb_failed=[point(200_000)], ecmp=[point(110_000)], ecmp_failed=[point(120_000)]
     )
-    assert found.conclusions[-1] == "With spine1 failed, ecmp is faster: 1.200 s per step."
+    assert found.conclusions[-1] == "spine1: ecmp is faster, 1.200 s per step."
 
 
 def test_a_job_that_does_not_end_is_told() -> None:
@@ -85,7 +85,7 @@ def test_a_job_that_does_not_end_is_told() -> None:
         "1.100; does not complete with 1 of 2 seeds",
     ]
     assert found.table[2][3:5] == ["-", "-"]
-    assert "With spine1 failed, the job does not complete under rlb." in found.conclusions
+    assert "spine1: the job does not complete under rlb." in found.conclusions
 
 
 def test_nothing_known_is_no_result() -> None:
