@@ -7,6 +7,8 @@ silence for what cannot be read.
 
 import re
 import time
+from contextlib import ExitStack, closing
+from selectors import BaseSelector
 from typing import Any
 
 import paramiko
@@ -106,6 +108,7 @@ class _NetconfSession(SSHSession):  # type: ignore[misc]
         self.parser: Any = _Framing(self)
         self.limit, self.received, self.share = SHORT, 0, Share(oust=connection.oust)
         self._watch = connection.watch
+        self._waited_on = ExitStack()
 
     def start_on(self, client: paramiko.SSHClient, timeout_s: float) -> None:
         transport = client.get_transport()
@@ -137,6 +140,16 @@ class _NetconfSession(SSHSession):  # type: ignore[misc]
         self._transport.close()
         self._connected = False
         self.rest()
+
+    def run(self) -> None:
+        # What ncclient waits on, and the channel's pipe, stay open otherwise, and a run has thousands of sessions.
+        with self._waited_on:
+            super().run()
+
+    def _transport_register(self, selector: BaseSelector, event: int) -> None:
+        self._waited_on.enter_context(selector)
+        self._waited_on.enter_context(closing(self._channel))
+        super()._transport_register(selector, event)
 
     def rest(self) -> None:
         self.parser.message = None

@@ -10,8 +10,8 @@ import numpy as np
 from ailb_gen.sim import congestion
 from ailb_gen.sim.balancers import BALANCERS, SPREAD
 from ailb_gen.sim.fabric import FabricArrays, Int64
-from ailb_gen.sim.fluid.state import echo_ticks
 from ailb_gen.sim.settings import Level, SimulationSettings
+from ailb_gen.sim.unloaded import echo_ticks
 from ailb_gen.sim.workload import COMPUTATION, LeastTraffic, Workload
 
 MEMINFO = Path("/proc/meminfo")

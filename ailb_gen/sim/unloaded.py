@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ailb_gen.sim.fabric import FabricArrays, Float64, Int64
+from ailb_gen.sim.congestion import CONGESTION
+from ailb_gen.sim.fabric import PS_PER_S, PS_PER_US, FabricArrays, Float64, Int64
 from ailb_gen.sim.outcome import NEVER
 from ailb_gen.sim.settings import PacketSettings, SimulationSettings
 from ailb_gen.sim.workload import Workload
@@ -15,6 +16,8 @@ from ailb_gen.sim.workload import Workload
 BLOCK = 64
 # Times bytes and over bit/s this is ps. As a whole number it would overflow with arrays of bytes.
 PS_BITS = 8e12
+# Links of the longest path whose time a mark needs to come back.
+HOPS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,3 +141,11 @@ def _distances(fabric: FabricArrays, cost: Float64, switches: Int64) -> Float64:
         if np.array_equal(shorter, found[:, target[starts]]):
             return found
         found[:, target[starts]] = shorter
+
+
+def echo_ticks(fabric: FabricArrays, settings: SimulationSettings) -> int:
+    """Return the number of ticks of DCQCN in which marks may be under way, at most."""
+    packets, given = settings.packets, CONGESTION["dcqcn"].values(settings.congestion.parameters)
+    packet = (packets.payload_bytes + packets.header_bytes) * 8 * (PS_PER_S / fabric.rate_bps.min())
+    longest = HOPS * (int(fabric.delay_ps.max()) + int(packet)) * 3 // 2
+    return 2 + longest // round(given["cut_interval_us"] * PS_PER_US)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import socket
 import subprocess
 import sys
@@ -23,7 +24,7 @@ from ailb_gen.emulator.faults import Fault
 from ailb_gen.emulator.fleet import Fleet
 from ailb_gen.junos.reader import read
 from tests.deploy.program import TICK_S
-from tests.emulator.fleets import LEAF, PASSWORD, SPINE, USER, bgp_of, two_devices
+from tests.emulator.fleets import LEAF, PASSWORD, SPINE, USER, bgp_of, two_devices, until
 
 COMMANDS = "set system location building x\nset system services telnet\n"
 
@@ -69,6 +70,28 @@ def opened(reach: tuple[str, SshReach]) -> Iterator[SwitchDriver]:
 def switch(reach: tuple[str, SshReach]) -> Iterator[SwitchDriver]:
     with opened(reach) as found:
         yield found
+
+
+def test_sessions_leave_nothing_open(reach: tuple[str, SshReach]) -> None:
+    """A run has thousands of them, as many files as its limit allows, and may have no garbage collector."""
+
+    def waited_on() -> int:
+        names = []
+        for entry in Path("/proc/self/fd").iterdir():
+            # Other threads close theirs.
+            with suppress(FileNotFoundError):
+                names.append(entry.readlink().name)
+        return sum(name.startswith(("pipe:", "anon_inode:")) for name in names)
+
+    before = waited_on()
+    gc.disable()
+    try:
+        for _ in range(2):
+            with opened(reach) as switch:
+                switch.running()
+            until(lambda: waited_on() == before)
+    finally:
+        gc.enable()
 
 
 def test_looking_changes_nothing(switch: SwitchDriver) -> None:

@@ -7,16 +7,15 @@ import numpy as np
 from ailb_gen.sim.congestion import CONGESTION
 from ailb_gen.sim.engine.random import MASK, seeded
 from ailb_gen.sim.engine.records import Records, records
-from ailb_gen.sim.fabric import PS_PER_S, PS_PER_US, FabricArrays, Float64, Int32, Int64
+from ailb_gen.sim.fabric import PS_PER_US, FabricArrays, Float64, Int32, Int64
 from ailb_gen.sim.outcome import NEVER
 from ailb_gen.sim.settings import SimulationSettings
+from ailb_gen.sim.unloaded import echo_ticks
 from ailb_gen.sim.workload import Workload, shared_queue_pairs
 
 NONE = -1
 # In place of a time: it does not come.
 FOREVER = np.iinfo(np.int64).max
-# Links of the longest path whose time a mark needs to come back.
-HOPS = 8
 
 LINK = np.dtype(
     [
@@ -279,11 +278,3 @@ def limited(
         pairs=records(shared + 1, LIMIT),
         echo=np.zeros((slots, echo_ticks(fabric, settings))),
     )
-
-
-def echo_ticks(fabric: FabricArrays, settings: SimulationSettings) -> int:
-    """Return the number of ticks of DCQCN in which marks may be under way, at most."""
-    packets, given = settings.packets, CONGESTION["dcqcn"].values(settings.congestion.parameters)
-    packet = (packets.payload_bytes + packets.header_bytes) * 8 * (PS_PER_S / fabric.rate_bps.min())
-    longest = HOPS * (int(fabric.delay_ps.max()) + int(packet)) * 3 // 2
-    return 2 + longest // round(given["cut_interval_us"] * PS_PER_US)
