@@ -38,13 +38,14 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The executor of points: `executor` and `jobs` as in `parallel.executor_of`.
+    """The executor of points: `executor` and `jobs` as in `parallel.executor_of`, each on so many `cores`.
 
     `tables`: results have Parquet files; `profiled`: they have a profile for charts.
     """
 
     executor: str = "processes"
     jobs: int = 1
+    cores: int = 1
     tables: bool = True
     profiled: bool = False
 
@@ -198,7 +199,7 @@ def _simulated(
     """Simulate a point, or return None when it is too late to begin; the board is by default that of the process."""
     board = board or next(iter(_boards), None)
     if board is None:
-        return simulate(point, None, options.tables, options.profiled)
+        return simulate(point, None, options.tables, options.profiled, options.cores)
     if board.stopping:
         return None
 
@@ -207,7 +208,7 @@ def _simulated(
         report()
         return not board.stopping
 
-    return simulate(point, watch, options.tables, options.profiled)
+    return simulate(point, watch, options.tables, options.profiled, options.cores)
 
 
 def pending(prepared: Sequence[Prepared], finished: Mapping[str, object]) -> list[Prepared]:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from ailb_gen.sim.engine.balancers.dispatch import HOOKS
-from ailb_gen.sim.fabric import LEAF, UNREACHABLE, FabricArrays, Int64
+from ailb_gen.sim.fabric import LEAF, UNREACHABLE, FabricArrays, Int32, Int64
 from ailb_gen.sim.settings import SimulationSettings
 from ailb_gen.sim.workload import COMPUTATION, Workload
 
 # With fewer hosts a part would wait for the others more than it works.
 LEAST_HOSTS = 8
 UNKNOWN = -1
+Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,7 @@ class Partition:
     parts: int
     node: Int64  # (N,) the part of every node
     task: Int64  # (T,) the part in which every task starts
+    last: Bools  # (T,) barriers at the end, for which no other tasks wait: they take no part in the run
     ahead_ps: int  # the least delay of a link between parts; 0: there is only one part
 
 
@@ -38,10 +41,12 @@ def partition(fabric: FabricArrays, workload: Workload, settings: SimulationSett
         node = _nodes(fabric, workload, parts)
         between = node[fabric.link_source] != node[fabric.link_target]
         ahead = int(fabric.delay_ps[between].min(initial=np.iinfo(np.int64).max))
-        task = _tasks(workload, node, settings)
+        last = _last(workload)
+        task = _tasks(workload, last, node, settings)
         if task is not None and ahead > 0 and len(np.unique(node)) == parts:
-            return Partition(parts, node, task, ahead)
-    return Partition(1, np.zeros(len(fabric.names), np.int64), np.zeros(workload.count, np.int64), 0)
+            return Partition(parts, node, task, last, ahead)
+    nodes, tasks = len(fabric.names), workload.count
+    return Partition(1, np.zeros(nodes, np.int64), np.zeros(tasks, np.int64), np.zeros(tasks, np.bool_), 0)
 
 
 def _is_local(fabric: FabricArrays, settings: SimulationSettings) -> bool:
@@ -87,14 +92,30 @@ def _nearest(fabric: FabricArrays, node: Int64, leaves: Int64, others: Int64, pa
     return result if even else in_turn
 
 
-def _tasks(workload: Workload, node: Int64, settings: SimulationSettings) -> Int64 | None:
+def edges(workload: Workload) -> tuple[Int64, Int32]:
+    """Return the tasks that are waited for, and those that wait for them, both shape (E,)."""
+    return np.repeat(np.arange(workload.count), np.diff(workload.first_successor)), workload.successors
+
+
+def _last(workload: Workload) -> Bools:
+    """Return which tasks are barriers for which at most other ones wait that are the same, shape (T,)."""
+    before, after = edges(workload)
+    result = (workload.source == COMPUTATION) & (workload.amount == 0) & (workload.start_ps == 0)
+    result &= workload.waits > 0
+    while True:
+        others = before[~result[after]]
+        if not result[others].any():
+            return result
+        result[others] = False
+
+
+def _tasks(workload: Workload, last: Bools, node: Int64, settings: SimulationSettings) -> Int64 | None:
     """Return the part in which every task starts, or None if one waits for the end of another one in another part."""
     flow = workload.source != COMPUTATION
     start = np.where(flow, node[workload.source], UNKNOWN)
     at_source = settings.transport.ends_acknowledged
     end = start if at_source else np.where(flow, node[workload.target], UNKNOWN)
-    before = np.repeat(np.arange(workload.count), np.diff(workload.first_successor))
-    after = workload.successors
+    before, after = (ends[~last[workload.successors]] for ends in edges(workload))
     # Computations are where what they wait for ends, or what waits for them begins.
     unknown = np.count_nonzero(start == UNKNOWN)
     while unknown:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ailb_gen.sim.engine import records as r
 from ailb_gen.sim.engine.memory import FIRST_PACKETS, FIRST_TIMERS, chained_packets
-from ailb_gen.sim.engine.partition import Partition
+from ailb_gen.sim.engine.partition import Partition, edges
 from ailb_gen.sim.engine.records import NEVER, NONE, EngineState, Records, records
 from ailb_gen.sim.engine.senders import STAMP
 from ailb_gen.sim.engine.windows import WORDS
@@ -36,6 +36,8 @@ def divided(state: EngineState, fabric: FabricArrays, workload: Workload, found:
     for part in range(parts):
         first = part * FIRST_PACKETS
         packets[first : first + FIRST_PACKETS] = chained_packets(FIRST_PACKETS, first)
+    goes_on = ~found.last[workload.successors]
+    state.tasks["first_successor"] = np.append(0, np.cumsum(goes_on))[workload.first_successor]
     hops = int(state.config[0]["telemetry_hops"])
     state = state._replace(
         all_wires=wires,
@@ -44,6 +46,7 @@ def divided(state: EngineState, fabric: FabricArrays, workload: Workload, found:
         sync=np.zeros(parts * WORDS, np.int64),
         packets=packets,
         stamps=records(len(packets) * hops or 1, STAMP),
+        successors=state.successors[goes_on],
     )
     run = {"free_packets": FIRST_PACKETS, "window": -1, **dict.fromkeys(("free_flow", "ready_head"), NONE)}
     return [
@@ -68,6 +71,23 @@ def divided(state: EngineState, fabric: FabricArrays, workload: Workload, found:
         )
         for part in range(parts)
     ]
+
+
+def end_last(parts: Sequence[EngineState], workload: Workload, found: Partition) -> None:
+    """Note the ends of the barriers that took no part in the run, once all that they wait for has ended."""
+    tasks, open_ = parts[0].tasks, found.last.copy()
+    before, after = edges(workload)
+    while True:
+        ended = open_.copy()
+        ended[after[tasks["finish"][before] == NONE]] = False
+        now = np.flatnonzero(ended)
+        if not len(now):
+            return
+        when = np.zeros(workload.count, np.int64)
+        np.maximum.at(when, after, tasks["finish"][before])
+        tasks["start"][now] = tasks["finish"][now] = when[now]
+        parts[0].run["ended"] += len(now)
+        open_[now] = False
 
 
 def _copy(given: Records) -> Records:

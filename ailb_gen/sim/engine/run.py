@@ -14,7 +14,7 @@ from ailb_gen.sim.engine.jit import is_compiled, one_compiler
 from ailb_gen.sim.engine.loop import advance
 from ailb_gen.sim.engine.memory import new_state
 from ailb_gen.sim.engine.partition import partition
-from ailb_gen.sim.engine.parts import divided, grown
+from ailb_gen.sim.engine.parts import divided, end_last, grown
 from ailb_gen.sim.engine.records import EngineState
 from ailb_gen.sim.fabric import PS_PER_S, FabricArrays, Int64
 from ailb_gen.sim.outcome import COUNTS, LINK_COUNTS, TASK_COUNTS, Progress, SimulationOutcome, Watch
@@ -50,7 +50,8 @@ def simulate(
         with one_compiler():
             advance(state, 0)
     last, watched = int(state.config[0]["until"]), 0
-    parts = divided(state, fabric, workload, partition(fabric, workload, settings, cores))
+    division = partition(fabric, workload, settings, cores)
+    parts = divided(state, fabric, workload, division)
     histogram = np.zeros(state.histogram.shape, np.int64)
     with ThreadPoolExecutor(len(parts)) as threads:
         while True:
@@ -76,6 +77,7 @@ def simulate(
             now, watched = _now(parts), events
             if watch is not None and not watch(Progress(now, events, _sum(parts, "ended"), workload.count)):
                 break
+    end_last(parts, workload, division)
     # Not so when it was made to end between two samples.
     if result == r.STOPPED and state.config[0]["until"] == last:
         parts[0].run["now"] = settings.until_ps
