@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path as FilePath
 
 from ailb_gen.design.build import build
@@ -26,6 +26,7 @@ from ailb_gen.study.what_if.job import (
     ranks_of,
 )
 from ailb_gen.study.what_if.models import LanguageModel, TrainingJob, WhatIf
+from ailb_gen.study.what_if.months import Compared, compared_fabrics, reliability_problems
 from ailb_gen.study.what_if.times import read_times
 from ailb_gen.textio import read_text, text_problem
 from ailb_gen.validation import problem_at, validated
@@ -34,12 +35,16 @@ from ailb_gen.yamlio import Path, Source, read_yaml
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A checked what-if file: its models, the text as written, the folder of its paths, and the fabric's design."""
+    """A checked what-if file: its models, the text as written, the folder of its paths, and the fabric's design.
+
+    `compared` are the fabrics that failures over months are computed for.
+    """
 
     what_if: WhatIf
     source: Source
     folder: FilePath
     design: Design
+    compared: tuple[Compared, ...] = ()
 
     @property
     def server_size(self) -> int:
@@ -72,6 +77,7 @@ def parse(text: str, file: str, folder: FilePath) -> Question:
     problems += balancer_problems(what_if.balancers, source, "balancers")
     problems += congestion_problems(what_if.congestion, source)
     problems += [*failure_problems(what_if.failures, source), *_twice(what_if, source)]
+    problems += reliability_problems(what_if, source, folder)
     if problems:
         raise IntentError(problems)
     what_if = _timed(what_if, folder)
@@ -80,7 +86,7 @@ def parse(text: str, file: str, folder: FilePath) -> Question:
     problems = [*_job(what_if.job, source), *_degrees(question), *_scaled(question)]
     if problems:
         raise IntentError(problems)
-    return question
+    return replace(question, compared=compared_fabrics(what_if, source, folder, design))
 
 
 def _paths(what_if: WhatIf, source: Source, folder: FilePath) -> Iterator[Problem]:

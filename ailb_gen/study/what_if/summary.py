@@ -51,6 +51,11 @@ class WhatIfCosts:
         in_us = self.scale * PS_PER_US / UNITS[self.unit]
         return None if job["time_us"] is None else job["step_us"]["mean"] * in_us
 
+    def speed(self, point: Statistics) -> float:
+        """Return a step without waiting over that of a point; 0 if the job does not end."""
+        step = self.step(point)
+        return self.alone_ps / UNITS[self.unit] / step if step else 0.0
+
     def summary(self, results: CaseResults) -> Summary:
         """Return the table and its conclusions."""
         costs = list(self._costs(results))
