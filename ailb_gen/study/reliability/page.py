@@ -43,9 +43,14 @@ class Outlook:
 
     def conclusions(self) -> Iterator[str]:
         """Yield what follows."""
-        for spines, fabric in self.fabrics.items():
+        for spines in self.fabrics:
             if best := self._best(spines):
-                yield self._goodput(fabric, best)
+                balancer, share = best
+                yield (
+                    f"{counted(spines, 'spine')}: {_percent(share.goodput)} % goodput under {balancer}, "
+                    f"{_percent(share.worst)} % on the worst day of 100."
+                )
+        yield from self._stops()
         yield from self._more_spines()
         yield from self._money()
         beyond = max((fabric.beyond for fabric in self.fabrics.values()), default=0.0)
@@ -61,15 +66,21 @@ class Outlook:
         most = max((share.goodput for _, share in known), default=0.0)
         return next((one for one in known if one[1].goodput >= most - SAME / PERCENT), None)
 
-    def _goodput(self, fabric: Fabric, best: tuple[str, Share]) -> str:
-        balancer, share = best
-        hours = share.restarts * HOURS_PER_MONTH
-        kills = kills_per_month(fabric.inventory)
-        return (
-            f"{counted(fabric.spines, 'spine')}: {_percent(share.goodput)} % goodput under {balancer}, "
-            f"{_percent(share.worst)} % on the worst day of 100. The job stops {kills:.2g} times a month; "
-            f"checkpoints every {self.period.checkpoints.every_h * MINUTES:.3g} min, lost work and restarts cost "
-            f"{hours:.2g} hours of work a month."
+    def _share(self, spines: int) -> Share | None:
+        best = self._best(spines)
+        return None if best is None else best[1]
+
+    def _stops(self) -> Iterator[str]:
+        """Yield what stops cost, by the fabric on which they cost the most: they hardly depend on the spines."""
+        found = [(share.restarts, fabric) for spines, fabric in self.fabrics.items() if (share := self._share(spines))]
+        if not found:
+            return
+        restarts, fabric = max(found, key=lambda one: one[0])
+        every, kills = self.period.checkpoints.every_h, kills_per_month(fabric.inventory)
+        shown = f"{every:.3g} h" if every >= 1 else f"{every * MINUTES:.3g} min"
+        yield (
+            f"The job stops {kills:.2g} times a month. With a checkpoint every {shown}, lost work, checkpoints and "
+            f"restarts cost up to {restarts * HOURS_PER_MONTH:.2g} hours of work a month."
         )
 
     def _more_spines(self) -> Iterator[str]:
@@ -79,7 +90,7 @@ class Outlook:
             if less is None or more is None:
                 continue
             points = (more[1].goodput - less[1].goodput) * PERCENT
-            gain = f"{points:+.1f} points of goodput" if abs(points) >= SAME else "no goodput"
+            gain = f"{points:+.1f} points of goodput" if abs(points) >= SAME else "no more goodput"
             costs = [self.fabrics[number].cost.price for number in (few, many)]
             text = f"{many} spines instead of {few}: {gain}"
             if costs[0] is not None and costs[1] is not None:

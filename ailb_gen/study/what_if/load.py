@@ -14,6 +14,7 @@ from ailb_gen.sim.memory import shown_bytes
 from ailb_gen.sim.scenario.convert import values
 from ailb_gen.sim.scenario.load import balancer_name, balancer_problems, congestion_problems, failure_problems
 from ailb_gen.sim.scenario.models import UNWRITTEN_STEPS
+from ailb_gen.sim.traffic.collectives import NCCL, find
 from ailb_gen.sim.traffic.parallelism import Training
 from ailb_gen.study.what_if.job import (
     SIZES,
@@ -127,8 +128,10 @@ def _missing(job: TrainingJob, source: Source) -> Iterator[Problem]:
         if missing and getattr(job, name) is None:
             keys = "'times', or 'model' and 'gpu'" if name in ("forward", "backward") else "'model'"
             yield problem_at(source, "missing-key", ("job", name), f"give it, or {keys} from which it is computed")
-    if job.gpu is not None and job.model is None:
-        yield problem_at(source, "missing-key", ("job", "model"), "'gpu' has no effect without 'model'")
+    gpu = job.gpu
+    if gpu is not None and job.model is None and gpu.nvlink is None and gpu.domain is None and job.algorithm != NCCL:
+        reason = "without 'model', 'gpu' has an effect only with 'nvlink', 'domain' or 'algorithm: nccl'"
+        yield problem_at(source, "missing-key", ("job", "model"), reason)
 
 
 def _model(job: TrainingJob, source: Source) -> Iterator[Problem]:
@@ -184,6 +187,12 @@ def _job(job: TrainingJob, source: Source) -> Iterator[Problem]:
         Training(**values(job, Training) | computed | {f"{name}_ps": getattr(found, name) for name in TIMES})
     except UsageError as error:
         yield problem_at(source, "conflict", ("job",), str(error))
+    if job.algorithm == NCCL:
+        return
+    try:
+        find("all-reduce", job.algorithm)
+    except UsageError as error:
+        yield problem_at(source, "wrong-value", ("job", "algorithm"), f"{error}, {NCCL}")
 
 
 def _twice(what_if: WhatIf, source: Source) -> Iterator[Problem]:

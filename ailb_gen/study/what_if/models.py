@@ -34,6 +34,7 @@ from ailb_gen.sim.scenario.scalars import (
 from ailb_gen.sim.scenario.traffic import Count, FileName, Parallelism, QueuePairCount
 from ailb_gen.sim.settings import Level
 from ailb_gen.sim.traffic.builder import Split
+from ailb_gen.sim.traffic.nccl import Generation
 from ailb_gen.sim.traffic.training import RankOrder
 from ailb_gen.study.reliability.models import Reliability
 from ailb_gen.validation import Bool, Int, Model, schema_text
@@ -74,6 +75,7 @@ class Gpu(Model):
     )
     nvls: Bool = Field(False, description="NVLink switches reduce all-reduces (NVLS)")
     domain: Count | None = Field(None, description="GPUs of an NVLink domain, consecutive ones; default: a server's")
+    generation: Generation = Field("hopper", description="by which NCCL chooses (algorithm nccl)")
 
 
 class TrainingJob(Parallelism):

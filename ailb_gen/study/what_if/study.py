@@ -211,6 +211,7 @@ def _training(question: Question, small: Amounts) -> dict[str, Any]:
     nvlink = {} if gpu is None or gpu.nvlink is None else {"nvlink": _bps(gpu.nvlink), "nvls": gpu.nvls}
     domain = None if gpu is None else gpu.domain
     optional = {
+        "gpu": None if gpu is None else gpu.generation,
         "queue_pairs": job.queue_pairs,
         "per_server": domain,
         "experts": None if model is None else model.experts,

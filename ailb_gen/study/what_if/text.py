@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ailb_gen.sim.memory import shown_bytes
+from ailb_gen.sim.traffic.collectives import NCCL
 from ailb_gen.sim.traffic.experts import imbalance
 from ailb_gen.study.what_if.job import (
     COUNTS,
@@ -91,6 +92,9 @@ def _inside(question: Question) -> Iterator[str]:
     else:
         sums = ", and its switches reduce all-reduces (NVLS)" if gpu.nvls else ""
         yield f"{domain} GPUs exchange data over NVLink with {gpu.nvlink / BITS_PER_GB:,.0f} GB/s each{sums}."
+    if job.algorithm == NCCL:
+        divided = ", as divided" if question.what_if.scale > 1 else ""
+        yield f"Algorithm and protocol of every collective are those that NCCL chooses by its size{divided}."
     if 1 < job.tensor <= domain:
         yield "Tensor-parallel groups are inside servers, and send nothing over the fabric."
     if job.gradient_overlap:
