@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ailb_gen.design.model import Design
 from ailb_gen.errors import UsageError
+from ailb_gen.exports.optics import DIRECT
 from ailb_gen.intent.load import Intent, parse
 from ailb_gen.study.reliability.elements import HOURS_PER_YEAR, KINDS, Elements, Inventory, Parts
 from ailb_gen.study.reliability.models import SECONDS_PER_HOUR, Reliability
@@ -13,8 +14,6 @@ from ailb_gen.textio import read_text
 from ailb_gen.yaml_text import to_yaml
 from ailb_gen.yamlio import read_yaml
 
-PERCENT = 100
-DIRECT = ("dac", "aoc")
 # Of every cable.
 ENDS = 2
 
@@ -64,5 +63,5 @@ def hours_of(asked: Reliability, kind: str) -> tuple[float | None, float]:
     if rates.mtbf is not None:
         return rates.mtbf / SECONDS_PER_HOUR, mttr
     if rates.afr is not None:
-        return HOURS_PER_YEAR / (rates.afr / PERCENT), mttr
+        return HOURS_PER_YEAR / rates.afr, mttr
     return KINDS[kind].mtbf_h, mttr

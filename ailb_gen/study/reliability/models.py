@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, PlainValidator
 
-from ailb_gen.sim.scenario.scalars import Number, positive, quantity_schema, with_unit
+from ailb_gen.sim.scenario.scalars import SomeShare, positive, quantity_schema, with_unit
 from ailb_gen.sim.scenario.traffic import Count, FileName
 from ailb_gen.study.reliability.elements import KINDS
 from ailb_gen.validation import Int, Model
@@ -18,14 +18,13 @@ read_duration = with_unit("duration", DURATIONS, "s, min, h, d or y", "8h")
 
 Duration = Annotated[int, PlainValidator(read_duration), quantity_schema(DURATIONS, "30s")]
 SomeDuration = Annotated[int, PlainValidator(read_duration), positive("duration"), quantity_schema(DURATIONS, "8h", 1)]
-Yearly = Annotated[Number, Field(gt=0, le=1000)]
 
 
 class Rates(Model):
     """How often elements of a kind fail, and how long their repair takes. Give `mtbf` or `afr`."""
 
     mtbf: SomeDuration | None = Field(None, description="mean time between failures of an element")
-    afr: Yearly | None = Field(None, description="failures of an element per year, in percent")
+    afr: SomeShare | None = Field(None, description="failures of an element per year, such as 2%")
     mttr: SomeDuration | None = Field(None, description="mean time to repair; default: 'mttr' of all kinds")
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from ailb_gen.design.build import build
 from ailb_gen.design.model import Design
 from ailb_gen.errors import IntentError, Problem, UsageError
+from ailb_gen.exports.optics import DIRECT
 from ailb_gen.intent.load import Intent
 from ailb_gen.study.model import CaseResults
 from ailb_gen.study.quantities import Statistics
@@ -25,7 +26,7 @@ from ailb_gen.study.what_if.job import ranks_of
 from ailb_gen.study.what_if.models import WhatIf
 from ailb_gen.textio import read_text
 from ailb_gen.validation import problem_at
-from ailb_gen.wording import counted
+from ailb_gen.wording import counted, some
 from ailb_gen.yamlio import Path, Source
 
 START: Path = ("reliability",)
@@ -67,6 +68,9 @@ def reliability_problems(what_if: WhatIf, source: Source, folder: FilePath) -> I
         if KINDS[kind].mtbf_h is None and rates.mttr is not None and rates.mtbf is None and rates.afr is None:
             reason = f"has no effect on {kind} without 'mtbf' or 'afr'"
             yield problem_at(source, "missing-key", (*START, "elements", kind, "mttr"), reason)
+    if asked.media in DIRECT and asked.elements.optics.model_fields_set:
+        reason = f"{asked.media} cables have no optics"
+        yield problem_at(source, "conflict", (*START, "elements", "optics"), reason)
     spines = asked.spines or ()
     for number, one in enumerate(spines):
         if one in spines[:number]:
@@ -118,6 +122,37 @@ def _compared(
     spines = simulated_numbers(inventory.spines, len(names) - 1)
     fabric = Fabric(len(names), inventory, tuple(links), tuple(spines), cost_of(design, asked.media, prices))
     return Compared(fabric, names, intent)
+
+
+def assumptions(asked: Reliability, fabrics: Sequence[Compared]) -> Iterator[str]:
+    """Yield sentences about what is assumed of failures over months."""
+    inventory = fabrics[0].fabric.inventory
+    most = [
+        counted(max((down for one in fabrics for kind, down in one.states if kind == what), default=0), what)
+        for what in (LINKS, SPINES)
+    ]
+    yield (
+        "Over months, elements fail and are repaired independently of each other, with exponential times: how many of "
+        "a kind are down is binomial. A failed link between switches, or spine, slows the job down. Simulated are "
+        "numbers that are powers of two, the last one exceeded less than 0.1 % of the time: here up to "
+        f"{' and '.join(most)}, links drawn by the seed, spines evenly spread. In between, speeds are interpolated, "
+        "beyond extrapolated, and links and spines slow down independently. The moments until FIBs follow are left out."
+    )
+    spare = inventory.servers.count - inventory.used
+    yield (
+        "A failed leaf stops the job until it is repaired. A server with a failed NIC, or link of a NIC, stops it, "
+        "too, until it is repaired or another one takes its place: "
+        f"{spare} of the {counted(inventory.servers.count, 'server')} are not the job's. What was done since the last "
+        "checkpoint is lost (Daly 2006). Means are computed, worst days are those of "
+        f"{counted(asked.draws, 'draw')} of the months, event by event."
+    )
+    sources: dict[str, list[str]] = {}
+    for kind, about in KINDS.items():
+        rates = getattr(asked.elements, kind)
+        if about.source and rates.mtbf is None and rates.afr is None:
+            sources.setdefault(about.source, []).append(kind)
+    if sources:
+        yield f"Rates from reports: {'; '.join(f'{some(kinds)}: {source}' for source, kinds in sources.items())}."
 
 
 def period_of(asked: Reliability, inventory: Inventory) -> Period:

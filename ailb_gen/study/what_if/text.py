@@ -21,6 +21,7 @@ from ailb_gen.study.what_if.job import (
 )
 from ailb_gen.study.what_if.load import Question
 from ailb_gen.study.what_if.models import TrainingJob
+from ailb_gen.study.what_if.months import assumptions
 
 # Packets below which a message is mostly latency.
 FEW_PACKETS = 16
@@ -81,6 +82,8 @@ def _paragraphs(question: Question) -> Iterator[str]:
     )
     yield " ".join(_inside(question))
     yield from _doubts(question, whole)
+    if question.what_if.reliability is not None:
+        yield " ".join(assumptions(question.what_if.reliability, question.compared))
 
 
 def _inside(question: Question) -> Iterator[str]:
