@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ailb_gen.study.reliability.elements import HOURS_PER_MONTH, Elements, Parts
+from ailb_gen.study.reliability.elements import Elements, Parts
 from ailb_gen.study.reliability.states import (
     Checkpoints,
     SpeedCurve,
@@ -37,19 +37,6 @@ def test_numbers_that_are_down_have_the_mean_and_variance_of_a_binomial(count: i
 def test_what_never_or_always_fails() -> None:
     assert binomial(2, 0) == [1, 0, 0]
     assert binomial(2, 1) == [0, 0, 1]
-
-
-def test_a_part_is_down_while_one_of_its_elements_is() -> None:
-    """Cable 1/10, two optics 1/5 each: up for 9/10 * 4/5 * 4/5."""
-    parts = Parts(3, (Elements("links", 1, 90, 10), Elements("optics", 2, 4, 1)))
-    assert parts.unavailability == pytest.approx(1 - 0.9 * 0.64)
-    assert parts.rate_per_h == pytest.approx(1 / 90 + 2 / 4)
-
-
-def test_failures_per_month_count_each_element_once_per_cycle() -> None:
-    found = inventory().failures_per_month()
-    assert found["spines"] == pytest.approx(4 * HOURS_PER_MONTH / 5020)
-    assert found["links"] == pytest.approx((64 + 48) * HOURS_PER_MONTH / 3010)
 
 
 def test_speeds_are_interpolated_and_extrapolated_downwards() -> None:

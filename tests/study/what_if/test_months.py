@@ -9,6 +9,8 @@ import pytest
 from ailb_gen.errors import IntentError
 from ailb_gen.study.model import CaseResults, Study, StudyOptions
 from ailb_gen.study.points import folder_of, study_points
+from ailb_gen.study.report import study_page
+from ailb_gen.study.rows import study_table
 from ailb_gen.study.what_if.load import parse
 from ailb_gen.study.what_if.months import period_of
 from ailb_gen.study.what_if.study import study_of, what_if
@@ -88,6 +90,9 @@ def test_slower_steps_are_less_goodput() -> None:
     assert failures[0][-2:] == ("4 spines", "8 spines")
     assert [row[:1] for row in costs[1:]] == [("4",), ("8",)]
     assert any(line.startswith("8 spines: ") for line in summary.conclusions)
+    text, html = study_table(found, CaseResults(points)), study_page(found, CaseResults(points), {}, "x", False)
+    for part in summary.more:
+        assert part.title in text.replace("\n  ", " ") and part.title in html
     assert [figure.name for figure in found.figures(CaseResults(points))] == ["step-time", "goodput"]
 
 
@@ -115,7 +120,7 @@ def test_the_page_says_what_is_assumed() -> None:
     for words in (
         "here up to 1 link and 1 spine",
         "1 of the 4 servers are not the job's",
-        "Rates from reports: links, leaves, spines: Qian et al. 2024 (HPN); nics: Grattafiori et al. 2024 (Llama 3).",
+        "Rates from reports: links, nics: Grattafiori et al. 2024; leaves, spines: Singh et al. 2021.",
     ):
         assert words in text
 
