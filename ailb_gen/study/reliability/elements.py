@@ -75,7 +75,7 @@ class Parts:
 
 
 @dataclass(frozen=True, slots=True)
-class Inventory:
+class FailingParts:
     """What can fail around a job.
 
     A failed link between switches, or a failed spine, slows the job down. A failed leaf stops it, and so does a server

@@ -8,7 +8,7 @@ from ailb_gen.design.model import Design
 from ailb_gen.errors import UsageError
 from ailb_gen.exports.optics import DIRECT
 from ailb_gen.intent.load import Intent, parse
-from ailb_gen.study.reliability.elements import HOURS_PER_YEAR, KINDS, Elements, Inventory, Parts
+from ailb_gen.study.reliability.elements import HOURS_PER_YEAR, KINDS, Elements, FailingParts, Parts
 from ailb_gen.study.reliability.models import SECONDS_PER_HOUR, Reliability
 from ailb_gen.textio import read_text
 from ailb_gen.yaml_text import to_yaml
@@ -31,7 +31,7 @@ def with_spines(path: Path, spines: int) -> Intent:
     return parse(to_yaml(data, f"{path.name} with {spines} spines"), str(path), path.parent)
 
 
-def inventory_of(design: Design, asked: Reliability, used: int, packed: bool) -> Inventory:
+def inventory_of(design: Design, asked: Reliability, used: int, packed: bool) -> FailingParts:
     """Return what can fail around a job on `used` servers of a fabric.
 
     `packed`: they are the first ones, and leaves of other stripes do not matter.
@@ -47,7 +47,7 @@ def inventory_of(design: Design, asked: Reliability, used: int, packed: bool) ->
         mtbf, mttr = hours_of(asked, kind)
         return () if mtbf is None or not number else (Elements(kind, number, mtbf, mttr),)
 
-    return Inventory(
+    return FailingParts(
         links=parts(len(design.links), links=1, optics=optics),
         spines=parts(len(design.spines), spines=1),
         leaves=parts(sum(leaf.stripe in stripes for leaf in design.leaves), leaves=1),

@@ -12,7 +12,7 @@ from heapq import merge
 import numpy as np
 from numpy.typing import NDArray
 
-from ailb_gen.study.reliability.elements import Elements, Inventory, Parts
+from ailb_gen.study.reliability.elements import Elements, FailingParts, Parts
 from ailb_gen.study.reliability.states import Checkpoints, SpeedCurve
 
 Floats = NDArray[np.float64]
@@ -22,7 +22,7 @@ Event = tuple[float, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class StepFunction:
     """A quantity over time: `values[i]` from `times[i]` on; the first time is minus infinity."""
 
     times: Floats
@@ -41,9 +41,9 @@ class Months:
     """
 
     days: int
-    links: Steps
-    spines: Steps
-    work: Steps
+    links: StepFunction
+    spines: StepFunction
+    work: StepFunction
     kills: int
     failures: dict[str, int]
 
@@ -68,7 +68,7 @@ class Months:
         return np.bincount(day, speed * np.diff(edges), minlength=self.days) / HOURS_PER_DAY
 
 
-def drawn_months(inventory: Inventory, checkpoints: Checkpoints, days: int, seed: Sequence[int]) -> Months:
+def drawn_months(inventory: FailingParts, checkpoints: Checkpoints, days: int, seed: Sequence[int]) -> Months:
     """Draw so many days."""
     generator = np.random.default_rng(list(seed))
     whole = checkpoints.every_h + checkpoints.write_h
@@ -127,7 +127,7 @@ def _spans(
 
 
 def _runs(
-    inventory: Inventory, leaves: list[Event], servers: list[Event], start: float, stop: float
+    inventory: FailingParts, leaves: list[Event], servers: list[Event], start: float, stop: float
 ) -> Iterator[tuple[float, float]]:
     """Yield from when until when the job runs without a kill; the last run ends with the drawing."""
     used, free = set(range(inventory.used)), set(range(inventory.used, inventory.servers.count))
@@ -163,13 +163,13 @@ def _runs(
     yield (stop, stop) if since is None else (since, stop)
 
 
-def _numbers(events: list[Event]) -> Steps:
+def _numbers(events: list[Event]) -> StepFunction:
     """Return how many parts are down over time."""
     times = np.array([-np.inf, *(at for at, _, _ in events)])
-    return Steps(times, np.cumsum([0.0, *(change for _, change, _ in events)]))
+    return StepFunction(times, np.cumsum([0.0, *(change for _, change, _ in events)]))
 
 
-def _work(runs: list[tuple[float, float]], checkpoints: Checkpoints) -> Steps:
+def _work(runs: list[tuple[float, float]], checkpoints: Checkpoints) -> StepFunction:
     """Return the work per hour over time: that between checkpoints which are written is not lost."""
     whole = checkpoints.every_h + checkpoints.write_h
     times, values = [-np.inf], [0.0]
@@ -179,4 +179,4 @@ def _work(runs: list[tuple[float, float]], checkpoints: Checkpoints) -> Steps:
         if done:
             times += [first, first + done * whole]
             values += [checkpoints.every_h / whole, 0.0]
-    return Steps(np.array(times), np.array(values))
+    return StepFunction(np.array(times), np.array(values))

@@ -10,7 +10,7 @@ from math import fsum
 import numpy as np
 
 from ailb_gen.study.reliability.costs import FabricCost
-from ailb_gen.study.reliability.elements import HOURS_PER_MONTH, Inventory, Parts
+from ailb_gen.study.reliability.elements import HOURS_PER_MONTH, FailingParts, Parts
 from ailb_gen.study.reliability.months import HOURS_PER_DAY, Months, drawn_months
 from ailb_gen.study.reliability.states import Checkpoints, SpeedCurve, binomial, running_share
 
@@ -19,11 +19,11 @@ WORST = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class Fabric:
+class PricedFabric:
     """A fabric that is compared: its spines, what can fail, which numbers of failures are simulated, its cost."""
 
     spines: int
-    inventory: Inventory
+    inventory: FailingParts
     links_down: tuple[int, ...]
     spines_down: tuple[int, ...]
     cost: FabricCost
@@ -49,7 +49,7 @@ class Period:
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class TimeShares:
     """Where the time of a job goes, shares that sum to 1; and the goodput of its worst days (see WORST)."""
 
     goodput: float
@@ -60,7 +60,7 @@ class Share:
     worst: float
 
 
-def share_of(fabric: Fabric, period: Period, speed: float, links: SpeedCurve, spines: SpeedCurve) -> Share:
+def share_of(fabric: PricedFabric, period: Period, speed: float, links: SpeedCurve, spines: SpeedCurve) -> TimeShares:
     """Return where the time goes: means in closed form, the worst days as drawn.
 
     `speed` is that without failures over the job's own speed; `links` and `spines` slow down independently.
@@ -70,7 +70,7 @@ def share_of(fabric: Fabric, period: Period, speed: float, links: SpeedCurve, sp
     running = running_share(inventory)
     kept = period.checkpoints.share(inventory.kills_per_h)
     days = np.concatenate([months.goodput(links, spines) for months in drawings(inventory, period, fabric.spines)])
-    return Share(
+    return TimeShares(
         goodput=slowed * running * kept,
         waiting=1 - speed,
         slower=speed - slowed,
@@ -81,13 +81,13 @@ def share_of(fabric: Fabric, period: Period, speed: float, links: SpeedCurve, sp
 
 
 @lru_cache(maxsize=16)
-def drawings(inventory: Inventory, period: Period, seed: int) -> Sequence[Months]:
+def drawings(inventory: FailingParts, period: Period, seed: int) -> Sequence[Months]:
     """Return the months as they are drawn again and again."""
     draws = range(1, period.draws + 1)
     return [drawn_months(inventory, period.checkpoints, period.days, (seed, draw)) for draw in draws]
 
 
-def kills_per_month(inventory: Inventory) -> float:
+def kills_per_month(inventory: FailingParts) -> float:
     """Return how often the job stops per month."""
     return inventory.kills_per_h * running_share(inventory) * HOURS_PER_MONTH
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from ailb_gen.study.model import BarFigure, SeedSpread, SummaryTable
 from ailb_gen.study.reliability.elements import HOURS_PER_MONTH, KINDS, Elements
-from ailb_gen.study.reliability.outlook import Fabric, Period, Share, kills_per_month
+from ailb_gen.study.reliability.outlook import Period, PricedFabric, TimeShares, kills_per_month
 from ailb_gen.wording import counted, some
 
 PERCENT = 100
@@ -22,8 +22,8 @@ class Outlook:
     """The shares of a job's time by fabric (its spines) and load balancer, with the fabrics in order."""
 
     period: Period
-    fabrics: Mapping[int, Fabric]
-    shares: Mapping[tuple[int, str], Share]
+    fabrics: Mapping[int, PricedFabric]
+    shares: Mapping[tuple[int, str], TimeShares]
 
     def tables(self) -> Iterator[SummaryTable]:
         """Yield the tables."""
@@ -60,13 +60,13 @@ class Outlook:
                 "extrapolated.".replace("%", " %")
             )
 
-    def _best(self, spines: int) -> tuple[str, Share] | None:
+    def _best(self, spines: int) -> tuple[str, TimeShares] | None:
         """Return the load balancer with the highest goodput; of equals the first."""
         known = [(balancer, share) for (number, balancer), share in self.shares.items() if number == spines]
         most = max((share.goodput for _, share in known), default=0.0)
         return next((one for one in known if one[1].goodput >= most - SAME / PERCENT), None)
 
-    def _share(self, spines: int) -> Share | None:
+    def _share(self, spines: int) -> TimeShares | None:
         best = self._best(spines)
         return None if best is None else best[1]
 
@@ -142,7 +142,7 @@ class Outlook:
 _GOODPUT = ("spines", "balancer", "goodput", "worst days", "waiting", "slower", "restarts", "stopped")
 
 
-def _row(spines: int, balancer: str, share: Share) -> Sequence[str]:
+def _row(spines: int, balancer: str, share: TimeShares) -> Sequence[str]:
     shown = (share.goodput, share.worst, share.waiting, share.slower, share.restarts, share.stopped)
     return [str(spines), balancer, *map(_percent, shown)]
 

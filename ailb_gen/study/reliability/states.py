@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import exp, expm1, fsum, lgamma, log, log1p, sqrt
 
-from ailb_gen.study.reliability.elements import Inventory, Parts
+from ailb_gen.study.reliability.elements import FailingParts, Parts
 
 # Numbers of failed parts that are less likely than this are not simulated, but extrapolated.
 RARE = 1e-3
@@ -103,7 +103,7 @@ def best_interval_h(write_h: float, kills_per_h: float) -> float:
     return sqrt(2 * write_h / kills_per_h)
 
 
-def running_share(inventory: Inventory) -> float:
+def running_share(inventory: FailingParts) -> float:
     """Return the share of the time at which the job can run: all leaves are up, and enough servers."""
     leaves, servers = inventory.leaves, inventory.servers
     spare = servers.count - inventory.used

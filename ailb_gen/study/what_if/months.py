@@ -16,10 +16,10 @@ from ailb_gen.intent.load import Intent
 from ailb_gen.study.model import CaseResults
 from ailb_gen.study.quantities import Statistics
 from ailb_gen.study.reliability.costs import Prices, cost_of, read_prices
-from ailb_gen.study.reliability.elements import KINDS, Inventory
+from ailb_gen.study.reliability.elements import KINDS, FailingParts
 from ailb_gen.study.reliability.fabrics import inventory_of, with_spines
 from ailb_gen.study.reliability.models import SECONDS_PER_HOUR, Reliability
-from ailb_gen.study.reliability.outlook import Fabric, Period, share_of
+from ailb_gen.study.reliability.outlook import Period, PricedFabric, share_of
 from ailb_gen.study.reliability.page import Outlook
 from ailb_gen.study.reliability.states import Checkpoints, SpeedCurve, best_interval_h, simulated_numbers
 from ailb_gen.study.what_if.job import ranks_of
@@ -37,7 +37,7 @@ LINKS, SPINES = "link", "spine"
 class Compared:
     """A fabric that is compared, with the names of its spines; `intent` is None for that of the file itself."""
 
-    fabric: Fabric
+    fabric: PricedFabric
     names: tuple[str, ...]
     intent: Intent | None
 
@@ -120,7 +120,7 @@ def _compared(
     links = simulated_numbers(inventory.links, len(design.links))
     # One spine is left in every state.
     spines = simulated_numbers(inventory.spines, len(names) - 1)
-    fabric = Fabric(len(names), inventory, tuple(links), tuple(spines), cost_of(design, asked.media, prices))
+    fabric = PricedFabric(len(names), inventory, tuple(links), tuple(spines), cost_of(design, asked.media, prices))
     return Compared(fabric, names, intent)
 
 
@@ -155,7 +155,7 @@ def assumptions(asked: Reliability, fabrics: Sequence[Compared]) -> Iterator[str
         yield f"Rates from reports: {'; '.join(f'{some(kinds)}: {source}' for source, kinds in sources.items())}."
 
 
-def period_of(asked: Reliability, inventory: Inventory) -> Period:
+def period_of(asked: Reliability, inventory: FailingParts) -> Period:
     """Return the months with the checkpoints of the job, which depend on how often it stops."""
     part, kills = asked.checkpoints, inventory.kills_per_h
     write, restart = part.write / SECONDS_PER_HOUR, part.restart / SECONDS_PER_HOUR

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from ailb_gen.study.reliability.elements import Elements, Inventory, Parts
+from ailb_gen.study.reliability.elements import Elements, FailingParts, Parts
 from ailb_gen.study.reliability.states import Checkpoints, SpeedCurve
 
 
-def inventory(more: float = 1.0, used: int = 5) -> Inventory:
+def inventory(more: float = 1.0, used: int = 5) -> FailingParts:
     """Return 64 links, 4 spines, 4 leaves and 6 servers; `more` multiplies all MTBF."""
 
     def one(kind: str, count: int, mtbf_h: float, mttr_h: float) -> Elements:
         return Elements(kind, count, mtbf_h * more, mttr_h)
 
-    return Inventory(
+    return FailingParts(
         links=Parts(64, (one("links", 1, 3000, 10), one("optics", 2, 5000, 4))),
         spines=Parts(4, (one("spines", 1, 5000, 20),)),
         leaves=Parts(4, (one("leaves", 1, 4000, 8),)),

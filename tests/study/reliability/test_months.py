@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ailb_gen.study.reliability.elements import HOURS_PER_MONTH, Elements, Inventory, Parts
+from ailb_gen.study.reliability.elements import HOURS_PER_MONTH, Elements, FailingParts, Parts
 from ailb_gen.study.reliability.months import HOURS_PER_DAY, drawn_months
 from ailb_gen.study.reliability.states import Checkpoints, SpeedCurve, running_share
 from tests.study.reliability.made import CHECKPOINTS, LINKS, SPINES, inventory
@@ -36,7 +36,7 @@ def test_the_number_that_is_down_is_binomial_at_any_time() -> None:
     """Links that are down for a fifth of the time: mean and variance at 800 times that are far apart."""
     none = Parts(1, ())
     links = Parts(40, (Elements("links", 1, 4, 1),))
-    months = drawn_months(Inventory(links, none, none, none, 1), CHECKPOINTS, 800, (1,))
+    months = drawn_months(FailingParts(links, none, none, none, 1), CHECKPOINTS, 800, (1,))
     down = months.links.at(np.arange(800.0) * HOURS_PER_DAY)
     assert down.mean() == pytest.approx(40 / 5, abs=4 * np.sqrt(6.4 / 800))
     assert down.var() == pytest.approx(40 / 5 * 4 / 5, rel=0.25)
@@ -44,7 +44,7 @@ def test_the_number_that_is_down_is_binomial_at_any_time() -> None:
 
 def test_days_without_failures_are_full_but_for_checkpoints() -> None:
     none = Parts(8, ())
-    months = drawn_months(Inventory(none, none, none, none, 8), Checkpoints(0.9, 0.1, 0), 30, (1,))
+    months = drawn_months(FailingParts(none, none, none, none, 8), Checkpoints(0.9, 0.1, 0), 30, (1,))
     assert months.goodput(FULL, FULL) == pytest.approx(np.full(30, 0.9))
     assert (months.kills, sum(months.failures.values())) == (0, 0)
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ailb_gen.study.reliability.costs import FabricCost
-from ailb_gen.study.reliability.outlook import Fabric, Period, Share, share_of
+from ailb_gen.study.reliability.outlook import Period, PricedFabric, TimeShares, share_of
 from ailb_gen.study.reliability.page import Outlook
 from ailb_gen.study.reliability.states import SpeedCurve
 from tests.conftest import examples
@@ -17,13 +17,13 @@ PERIOD = Period(1, 2, CHECKPOINTS)
 NO_PRICES = FabricCost({"switch": 20, "optic": 64, "cable": 32}, None, None, ())
 
 
-def fabric(spines: int, price: float | None = None, watts: float | None = None, more: float = 1.0) -> Fabric:
+def fabric(spines: int, price: float | None = None, watts: float | None = None, more: float = 1.0) -> PricedFabric:
     cost = FabricCost(NO_PRICES.counts, price, watts, ())
-    return Fabric(spines, inventory(more), (1, 2, 4), (1,), cost)
+    return PricedFabric(spines, inventory(more), (1, 2, 4), (1,), cost)
 
 
-def share(goodput: float) -> Share:
-    return Share(goodput, 0.1, 0.01, 0.02, 0.03, goodput - 0.2)
+def share(goodput: float) -> TimeShares:
+    return TimeShares(goodput, 0.1, 0.01, 0.02, 0.03, goodput - 0.2)
 
 
 @settings(max_examples=examples(20), deadline=None)
@@ -68,7 +68,7 @@ def test_what_follows_with_prices() -> None:
 
 def test_what_is_not_known_is_said() -> None:
     unpriced = FabricCost(NO_PRICES.counts, None, None, ("qfx (price)",))
-    beyond = Fabric(2, inventory(0.05), (1,), (1,), unpriced)
+    beyond = PricedFabric(2, inventory(0.05), (1,), (1,), unpriced)
     said = list(Outlook(PERIOD, {2: beyond}, {(2, "rlb"): share(0.6)}).conclusions())
     assert said[-2:] == [
         "Without a number in 'prices' there is no sum: qfx (price).",
