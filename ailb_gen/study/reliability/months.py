@@ -69,15 +69,15 @@ class Months:
 
 
 def drawn_months(inventory: FailingParts, checkpoints: Checkpoints, days: int, seed: Sequence[int]) -> Months:
-    """Draw so many days."""
-    generator = np.random.default_rng(list(seed))
+    """Draw so many days. Fabrics that differ in spines have the same failures of leaves and servers."""
     whole = checkpoints.every_h + checkpoints.write_h
     # The days are far enough from both ends that the work on each is decided.
     margin = max(HOURS_PER_DAY, 2 * (whole + checkpoints.restart_h))
     end = days * HOURS_PER_DAY
     failures: dict[str, int] = {}
     links, spines, leaves, servers = (
-        _events(generator, parts, -margin, end + margin, end, failures) for parts in inventory.all
+        _events(np.random.default_rng([*seed, number]), parts, -margin, end + margin, end, failures)
+        for number, parts in enumerate(inventory.all)
     )
     runs = list(_runs(inventory, leaves, servers, -margin, end + margin))
     kills = sum(0 <= run[1] < end for run in runs[:-1])

@@ -69,7 +69,7 @@ def share_of(fabric: PricedFabric, period: Period, speed: float, links: SpeedCur
     slowed = speed * links.mean(inventory.links) * spines.mean(inventory.spines)
     running = running_share(inventory)
     kept = period.checkpoints.share(inventory.kills_per_h)
-    days = np.concatenate([months.goodput(links, spines) for months in drawings(inventory, period, fabric.spines)])
+    days = np.concatenate([months.goodput(links, spines) for months in drawings(inventory, period)])
     return TimeShares(
         goodput=slowed * running * kept,
         waiting=1 - speed,
@@ -81,10 +81,10 @@ def share_of(fabric: PricedFabric, period: Period, speed: float, links: SpeedCur
 
 
 @lru_cache(maxsize=16)
-def drawings(inventory: FailingParts, period: Period, seed: int) -> Sequence[Months]:
+def drawings(inventory: FailingParts, period: Period) -> Sequence[Months]:
     """Return the months as they are drawn again and again."""
     draws = range(1, period.draws + 1)
-    return [drawn_months(inventory, period.checkpoints, period.days, (seed, draw)) for draw in draws]
+    return [drawn_months(inventory, period.checkpoints, period.days, (draw,)) for draw in draws]
 
 
 def kills_per_month(inventory: FailingParts) -> float:
