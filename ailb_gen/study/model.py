@@ -25,13 +25,14 @@ class Case:
     """Something that is simulated, once per seed: a scenario as its file would say it, without a sweep.
 
     In the charts of a report it is one of a group, by the name that it has there; by default both are in its name, the
-    group in front of the last comma.
+    group in front of the last comma. With `may_be_cut`, flows without a path are a result.
     """
 
     name: str
     scenario: Mapping[str, Any]
     extras: Mapping[str, ExtraMeasurement] = field(default_factory=dict)
     chart: tuple[str, str] | None = None
+    may_be_cut: bool = False
 
     @property
     def charted(self) -> tuple[str, str]:

@@ -47,9 +47,10 @@ def _generate(folder: Path, intent: str | Path | Intent) -> None:
 
 def study_points(study: Study, folder: Path) -> tuple[list[Point], list[str]]:
     """Return a point for every case and seed, named by the case, and warnings. Raises UsageError, IntentError."""
-    extras: Mapping[str, Case] = {case.name: case for case in study.cases}
+    cases: Mapping[str, Case] = {case.name: case for case in study.cases}
     found, warnings = points_of(study_variants(study), folder)
-    return [replace(point, extras=extras[point.variant].extras) for point in found], warnings
+    made = [(point, cases[point.variant]) for point in found]
+    return [replace(point, extras=case.extras, may_be_cut=case.may_be_cut) for point, case in made], warnings
 
 
 def study_variants(study: Study) -> list[Variant]:

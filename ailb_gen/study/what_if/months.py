@@ -118,8 +118,7 @@ def _compared(
     inventory = inventory_of(design, asked, -(-ranks_of(what_if.job) // size), what_if.job.placement == "packed")
     names = tuple(spine.name for spine in design.spines)
     links = simulated_numbers(inventory.links, len(design.links))
-    # One spine is left in every state.
-    spines = simulated_numbers(inventory.spines, len(names) - 1)
+    spines = simulated_numbers(inventory.spines, len(names))
     fabric = PricedFabric(len(names), inventory, tuple(links), tuple(spines), cost_of(design, asked.media, prices))
     return Compared(fabric, names, intent)
 
@@ -136,7 +135,8 @@ def assumptions(asked: Reliability, fabrics: Sequence[Compared]) -> Iterator[str
         "a kind are down is binomial. A failed link between switches, or spine, slows the job down. Simulated are "
         "numbers that are powers of two, the last one exceeded less than 0.1 % of the time: here up to "
         f"{' and '.join(most)}, links drawn by the seed, spines evenly spread. In between, speeds are interpolated, "
-        "beyond extrapolated, and links and spines slow down independently. The moments until FIBs follow are left out."
+        "beyond extrapolated; a job that is cut off waits. Links and spines slow down independently. The moments until "
+        "FIBs follow are left out."
     )
     spare = inventory.servers.count - inventory.used
     yield (

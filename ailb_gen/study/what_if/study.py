@@ -122,7 +122,7 @@ def months_cases(
                     group = f"{counted(spines, 'spine')}, {f'{counted(down, what)} down' if down else 'none down'}"
                     name = f"{balancer}, {group}"
                     scenario = base | files | chosen | {"failures": one.failures(what, down)}
-                    cases.append(Case(name, scenario, chart=(group, balancer)))
+                    cases.append(Case(name, scenario, chart=(group, balancer), may_be_cut=True))
                 index[spines, balancer, what, down] = name
     return cases, index
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from ailb_gen.errors import IntentError
+from ailb_gen.errors import IntentError, NoPathError
+from ailb_gen.sim.sweep import pending, prepare
 from ailb_gen.study.model import CaseResults, Study, StudyOptions
 from ailb_gen.study.points import folder_of, study_points
 from ailb_gen.study.report import study_page
@@ -52,7 +54,7 @@ def test_many_failures_are_spread_over_the_spines() -> None:
     assert [[one["name"] for one in failures] for failures in down if "name" in failures[0]] == [
         ["spine1"],
         ["spine1", "spine3"],
-        ["spine1", "spine2", "spine3"],
+        ["spine1", "spine2", "spine3", "spine4"],
     ]
 
 
@@ -102,6 +104,31 @@ def test_a_job_that_does_not_complete_has_no_goodput() -> None:
     points = {case.name: [point(None)] for case in found.cases}
     table = found.summary(CaseResults(points)).more[0].table
     assert [row[2] for row in table[1:]] == ["0.00", "0.00"]
+
+
+def test_a_job_that_is_cut_off_does_not_complete() -> None:
+    """With its only spine down no packet arrives: a result, where the failure of a user is an error."""
+    text = LAB.replace("lab/", "study/months/").replace("tensor: 2", "tensor: 8, placement: strided, stride: 4")
+    found = study(text.replace("[4, 8]", "[1]").replace("[rlb, ecmp]", "ecmp"))
+    with folder_of(found) as folder:
+        points, _ = study_points(found, folder)
+        prepared = prepare(points)
+        with pytest.raises(NoPathError, match="have no path"):
+            prepare([replace(point, may_be_cut=False) for point in points])
+    assert {one.point.variant: one.cut for one in prepared} == {
+        "ecmp, none": False,
+        "ecmp, 1 spine, none down": False,
+        "ecmp, 1 spine, 1 link down": True,
+        "ecmp, 1 spine, 1 spine down": True,
+    }
+    assert [one.cut for one in pending(prepared, {})] == [False, False]
+    assert found.summary is not None
+    points_of_cases = {case.name: [point(40_000)] for case in found.cases[:2]}
+    cut = {case.name: [{"interrupted": False, "jobs": {}}] for case in found.cases[2:]}
+    before, after = (
+        found.summary(CaseResults(one)).more[0].table[1] for one in (points_of_cases, points_of_cases | cut)
+    )
+    assert (before[5], after[5]) == ("0.00", "0.02")
 
 
 def test_checkpoints_are_written_as_young_says_unless_given() -> None:
