@@ -10,7 +10,7 @@ from ailb_gen.study.reliability.months import HOURS_PER_DAY, drawn_months
 from ailb_gen.study.reliability.states import Checkpoints, SpeedCurve, running_share
 from tests.study.reliability.made import CHECKPOINTS, LINKS, SPINES, inventory
 
-DAYS, DRAWS = 365, 40
+DAYS, DRAWS = 365, 20
 FULL = SpeedCurve({})
 
 
