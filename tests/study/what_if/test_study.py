@@ -122,6 +122,15 @@ def test_settings_of_simulations_are_passed_on() -> None:
     assert scenario(LAB)["congestion"] == "dcqcn"
 
 
+def test_nccl_chooses_by_the_generation_of_the_gpus() -> None:
+    gpu = "gpu: {flops: 1T, utilization: 50%, nvlink: 3600g, generation: blackwell}"
+    text = LAB.replace("{data: 4", f"{{algorithm: nccl, {gpu}, data: 4")
+    (job,) = (part["training"] for part in scenario(text)["traffic"])
+    assert (job["algorithm"], job["gpu"]) == ("nccl", "blackwell")
+    assert "are those that NCCL chooses by its size." in study(text).text
+    assert scenario(LAB)["traffic"][0]["training"]["algorithm"] == "ring"
+
+
 def test_artifacts_are_read_where_they_are_named() -> None:
     question = parse(LAB, "file.yaml", EXAMPLES)
     file = question.what_if.model_copy(update={"artifacts": "../build/lab"})
