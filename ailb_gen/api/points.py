@@ -107,6 +107,8 @@ def simulated(
     if out is not None:
         begin(out)
     known: dict[str, Mapping[str, Any]] = dict(finished)
+    # No job of these ever ends.
+    known |= {one.digest: {"interrupted": False, "jobs": {}} for one in prepared if one.cut}
 
     def kept(result: PointResult) -> None:
         known[result.digest] = result.statistics

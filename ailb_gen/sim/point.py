@@ -62,7 +62,10 @@ class ExtraMeasurement(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One simulation. `variant` names it among those of its seed; flows count from `after_ps` after the first on."""
+    """One simulation. `variant` names it among those of its seed; flows count from `after_ps` after the first on.
+
+    With `may_be_cut`, flows without a path are a result, not an error (see `sweep.Prepared`).
+    """
 
     variant: str
     seed: int
@@ -72,6 +75,7 @@ class Point:
     recipe: Recipe
     after_ps: int = 0
     extras: Mapping[str, ExtraMeasurement] = field(default_factory=dict)
+    may_be_cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
