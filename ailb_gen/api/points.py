@@ -104,6 +104,9 @@ def simulated(
             finished = {digest: found for digest, found in finished.items() if digest not in again}
     todo = pending(prepared, finished)
     check_memory(todo, options)
+    most = processes(None)
+    if todo and options.cores > most and not options.executor.startswith("dask"):
+        execution.warn(f"--cores {options.cores}: there are {most}, so that parts of a point wait for one another")
     if out is not None:
         begin(out)
     known: dict[str, Mapping[str, Any]] = dict(finished)
