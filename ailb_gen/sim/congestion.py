@@ -16,13 +16,17 @@ MARKS, ROUND_TRIPS, TELEMETRY = "ECN marks", "round trips", "telemetry of switch
 
 @dataclass(frozen=True, slots=True)
 class CongestionControl:
-    """A congestion control; `signal` is what it goes by. `source` says where rule and defaults come from."""
+    """A congestion control; `signal` is what it goes by. `source` says where rule and defaults come from.
+
+    `telemetry` is the parameter that says into how many bytes of a packet switches write; empty: they write nothing.
+    """
 
     name: str
     text: str
     signal: str
     source: str
     parameters: tuple[Parameter, ...] = ()
+    telemetry: str = ""
 
     def values(self, given: Mapping[str, float]) -> dict[str, float]:
         """Return all parameters by name, those that are not given as by default."""
@@ -115,6 +119,7 @@ _ROWS = (
             Parameter("int_bytes", 42, "additional header of data and acknowledgements", 0, 1000),
             MINIMUM,
         ),
+        telemetry="int_bytes",
     ),
     CongestionControl(
         "ztr-rtt",

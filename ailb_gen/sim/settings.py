@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from ailb_gen.sim.congestion import CONGESTION
 from ailb_gen.sim.fabric import PS_PER_US, Bools, Float64, Int64
 
 TransportName = Literal["raw", "go-back-n", "selective-repeat", "timeout-only"]
@@ -135,3 +136,14 @@ class SimulationSettings:
     measurement: Measurement = Measurement()
     # Simulated time at which to stop, even with unfinished flows.
     until_ps: int | None = None
+
+    @property
+    def telemetry_bytes(self) -> int:
+        """The bytes of a packet into which switches write, beyond its other headers."""
+        row = CONGESTION[self.congestion.name]
+        return int(row.values(self.congestion.parameters)[row.telemetry]) if row.telemetry else 0
+
+    @property
+    def header_bytes(self) -> int:
+        """The bytes that a packet of data has beyond its payload."""
+        return self.packets.header_bytes + self.telemetry_bytes

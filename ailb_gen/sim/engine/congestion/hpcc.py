@@ -64,6 +64,6 @@ def answered(state: EngineState, flow: int, packet: int, now: int) -> None:
 
 HOOKS = {
     "hpcc": CongestionHooks(
-        begin=begin, answered=answered, paced=True, windowed=True, keeps=True, telemetry="int_bytes"
+        begin=begin, answered=answered, paced=True, windowed=True, keeps=True
     )
 }
