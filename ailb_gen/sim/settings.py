@@ -60,6 +60,21 @@ class BufferSettings:
     loss_probability: Float64 | None = None
 
 
+# What stands for a setting that some switches (S,) or links (L,) do not have: an infinite buffer, no fixed threshold,
+# as much headroom as is needed, and neither PFC nor marks, losses and limits.
+UNSET_OF_SWITCHES = {"shared_buffer_bytes": 2**62, "pause_bytes": -1}
+UNSET_OF_LINKS = {
+    "pfc": False,
+    "headroom_bytes": -1,
+    "obeys_pauses": True,
+    "payload_limit_bytes": 2**31,
+    "ecn_min_bytes": -1,
+    "ecn_max_bytes": -1,
+    "ecn_probability": 0.0,
+    "loss_probability": 0.0,
+}
+
+
 @dataclass(frozen=True, slots=True)
 class BalancerSettings:
     """A load balancer by its name in the engine's table, and its parameters by name; absent ones have defaults.

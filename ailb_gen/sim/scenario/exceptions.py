@@ -14,7 +14,7 @@ from ailb_gen.sim.balancers import BALANCERS, DLB
 from ailb_gen.sim.fabric import FabricArrays
 from ailb_gen.sim.scenario.models import EcnPart, SwitchException
 from ailb_gen.sim.scenario.names import switches_or_ports
-from ailb_gen.sim.settings import BalancerSettings, BufferSettings
+from ailb_gen.sim.settings import UNSET_OF_LINKS, UNSET_OF_SWITCHES, BalancerSettings, BufferSettings
 
 WHAT = "switches.exceptions"
 # Keys that whole switches have, with the field of their settings.
@@ -32,18 +32,7 @@ OF_PORTS = {
 }
 # Fields of marking, of ports, in the order of `_marking`.
 ECN = ("ecn_min_bytes", "ecn_max_bytes", "ecn_probability")
-# More than any run sends.
-INFINITE = 2**62
-# What stands for a setting that is not given, of switches and ports that an exception leaves alone, as the engine has
-# it: an infinite buffer, no fixed threshold, as much headroom as is needed, no marking.
-UNSET = {
-    "shared_buffer_bytes": INFINITE,
-    "pause_bytes": -1,
-    "headroom_bytes": -1,
-    "ecn_min_bytes": -1,
-    "ecn_max_bytes": -1,
-    "ecn_probability": 0.0,
-}
+UNSET = {**UNSET_OF_SWITCHES, **UNSET_OF_LINKS}
 
 
 def with_exceptions(base: BufferSettings, rows: Sequence[SwitchException], fabric: FabricArrays) -> BufferSettings:
@@ -63,7 +52,7 @@ def with_exceptions(base: BufferSettings, rows: Sequence[SwitchException], fabri
                     name, incoming = OF_PORTS[key]
                     places = fabric.link_reverse[links] if incoming else np.array(links)
                 count = fabric.switch_count if key in OF_SWITCHES else fabric.link_count
-                changed[name] = _changed(base, name, count, places, INFINITE if value == "infinite" else value)
+                changed[name] = _changed(base, name, count, places, UNSET[name] if value == "infinite" else value)
             for name, value in zip(ECN, _marking(row.ecn), strict=True) if row.ecn is not None else ():
                 changed[name] = _changed(base, name, fabric.link_count, np.array(links), value)
             base = replace(base, **changed)

@@ -154,9 +154,7 @@ def test_packets_stay_in_order_when_a_delay_ends(transport: TransportName) -> No
 
 @pytest.mark.parametrize("later", [Degradation(), Degradation(delay_ps=60 * US), Degradation(0.5, 30 * US)])
 @pytest.mark.parametrize("transport", ["raw", "selective-repeat"])
-def test_what_a_dead_link_sent_is_lost_also_if_its_speed_changes(
-    transport: TransportName, later: Degradation
-) -> None:
+def test_what_a_dead_link_sent_is_lost_also_if_its_speed_changes(transport: TransportName, later: Degradation) -> None:
     fabric = leaf_spine(2, 1, 1)
     one, slow = link(fabric, "leaf1", "spine1"), Degradation(delay_ps=30 * US)
     changes = [(0, True, slow), (10 * US, False, slow), (20 * US, True, slow), (25 * US, True, later)]

@@ -8,7 +8,7 @@ import pytest
 from ailb_gen.errors import IntentError, UsageError
 from ailb_gen.sim.fabric import FabricArrays
 from ailb_gen.sim.point import Point
-from ailb_gen.sim.scenario.exceptions import INFINITE
+from ailb_gen.sim.scenario.exceptions import UNSET
 from ailb_gen.sim.scenario.fabrics import points_of
 from ailb_gen.sim.scenario.load import parse
 from tests.conftest import ROOT
@@ -72,7 +72,8 @@ def test_parameters_of_a_load_balancer() -> None:
 
 def test_an_infinite_buffer_of_one_switch() -> None:
     found = point(CLOS, "{shared_buffer: 1MiB, exceptions: [{at: leaf1, shared_buffer: infinite}]}")
-    assert set(np.asarray(found.settings.switches.shared_buffer_bytes).tolist()) == {1 << 20, INFINITE}
+    sizes = set(np.asarray(found.settings.switches.shared_buffer_bytes).tolist())
+    assert sizes == {1 << 20, UNSET["shared_buffer_bytes"]}
 
 
 @pytest.mark.parametrize(
