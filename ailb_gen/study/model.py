@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ailb_gen.study.quantities import Quantity, Statistics
 
 if TYPE_CHECKING:
+    from ailb_gen.errors import Place
     from ailb_gen.sim.point import ExtraMeasurement
 
 # Of a published number: only compared; used to set a parameter; or said in advance with parameters set on other rows.
@@ -31,6 +32,8 @@ class Case:
     scenario: Mapping[str, Any]
     extras: Mapping[str, ExtraMeasurement] = field(default_factory=dict)
     chart: tuple[str, str] | None = None
+    # Where a file of the user has parts of the scenario.
+    places: Mapping[tuple[str | int, ...], Place] = field(default_factory=dict)
 
     @property
     def charted(self) -> tuple[str, str]:

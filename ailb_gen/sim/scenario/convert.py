@@ -118,7 +118,7 @@ def _loss(rows: tuple[Loss, ...], fabric: FabricArrays) -> Float64:
     found = np.zeros(fabric.link_count)
     for row in rows:
         for pattern in row.links:
-            found[links_of(fabric, pattern, "switches.loss")] = row.probability
+            found[links_of(fabric, pattern)] = row.probability
     return found
 
 
@@ -128,7 +128,7 @@ def ranks_of(patterns: tuple[str, ...], fabric: FabricArrays) -> Int32:
     Raises UsageError.
     """
     names = fabric.names[: fabric.host_count]
-    found = [number for pattern in patterns for number in matching(names, pattern, "hosts", "host")]
+    found = [number for pattern in patterns for number in matching(names, pattern, "host")]
     every = [number for number in range(len(names)) if number not in fabric.without_gpus]
     return np.array(list(dict.fromkeys(found)) if patterns else every, dtype=np.int32)
 

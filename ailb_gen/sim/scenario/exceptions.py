@@ -16,7 +16,6 @@ from ailb_gen.sim.scenario.models import EcnPart, SwitchException
 from ailb_gen.sim.scenario.names import switches_or_ports
 from ailb_gen.sim.settings import UNSET_OF_LINKS, UNSET_OF_SWITCHES, BalancerSettings, BufferSettings
 
-WHAT = "switches.exceptions"
 # Keys that whole switches have, with the field of their settings.
 OF_SWITCHES = {
     "shared_buffer": "shared_buffer_bytes",
@@ -40,10 +39,7 @@ def with_exceptions(base: BufferSettings, rows: Sequence[SwitchException], fabri
     for row in rows:
         given = row.model_dump(include={*OF_SWITCHES, *OF_PORTS}, exclude_none=True)
         for pattern in row.at:
-            switches, links = switches_or_ports(fabric, pattern, WHAT)
-            whole = [key for key in (*OF_SWITCHES, "parameters") if key in row.model_fields_set]
-            if whole and not switches:
-                raise UsageError(f"{WHAT}: {pattern!r} names ports, and {whole[0]!r} is a setting of whole switches")
+            switches, links = named_places(row, pattern, fabric)
             changed: dict[str, Any] = {}
             for key, value in given.items():
                 if key in OF_SWITCHES:
@@ -61,6 +57,18 @@ def with_exceptions(base: BufferSettings, rows: Sequence[SwitchException], fabri
     return base
 
 
+def named_places(row: SwitchException, pattern: str, fabric: FabricArrays) -> tuple[list[int], list[int]]:
+    """Return the switches and links that an exception names.
+
+    Raises UsageError for none, and for ports where it has a setting of whole switches.
+    """
+    switches, links = switches_or_ports(fabric, pattern)
+    whole = [key for key in (*OF_SWITCHES, "parameters") if key in row.model_fields_set]
+    if whole and not switches:
+        raise UsageError(f"{pattern!r} names ports, and {whole[0]!r} is a setting of whole switches")
+    return switches, links
+
+
 def with_other_parameters(
     base: BalancerSettings, rows: Sequence[SwitchException], fabric: FabricArrays
 ) -> BalancerSettings:
@@ -70,7 +78,7 @@ def with_other_parameters(
     for row in rows:
         own = {name: value for name, value in row.parameters.items() if name in known}
         for pattern in row.at if own else ():
-            for switch in switches_or_ports(fabric, pattern, WHAT)[0]:
+            for switch in named_places(row, pattern, fabric)[0]:
                 exceptions[switch] = {**exceptions.get(switch, base.parameters), **own}
     return replace(base, exceptions=exceptions)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ailb_gen.errors import UsageError
+from ailb_gen.errors import IntentError, UsageError
 from ailb_gen.intent.load import load
 from ailb_gen.manifest import read_any
 from ailb_gen.network.fabric import Network
@@ -28,6 +28,7 @@ from ailb_gen.sim.scenario.load import Variant
 from ailb_gen.sim.scenario.models import Clos, FabricPart, FailurePart, Files, Scenario
 from ailb_gen.sim.scenario.placement import read_placement
 from ailb_gen.sim.scenario.recipe import TrafficRecipe
+from ailb_gen.sim.scenario.unknown import unknown_names
 from ailb_gen.sim.settings import BalancerSettings, BufferSettings, SimulationSettings
 
 # The balancer for which colors decide.
@@ -185,8 +186,7 @@ def points_on(fabrics: Fabrics, variants: Sequence[Variant]) -> list[Point]:
     found: list[Point] = []
     for variant in variants:
         scenario = variant.scenario
-        base = fabrics.base(scenario)
-        settings = settings_of(scenario, base.fabric, base.settings)
+        base, settings, failed = _named(fabrics, variant)
         if scenario.level == "flow":
             fabrics.warnings |= dict.fromkeys(_without_effect(scenario, settings))
         recipe = TrafficRecipe(scenario.traffic, folder, read_placement(scenario.placement, folder, base.fabric))
@@ -195,14 +195,31 @@ def points_on(fabrics: Fabrics, variants: Sequence[Variant]) -> list[Point]:
                 variant.name or fabrics.balancer(scenario),
                 seed,
                 scenario.level,
-                fabrics.failed(scenario, seed),
+                failed[seed],
                 settings,
                 recipe,
                 scenario.measure.after,
             )
-            for seed in dict.fromkeys(scenario.seeds)
+            for seed in failed
         ]
     return found
+
+
+def _named(fabrics: Fabrics, variant: Variant) -> tuple[Base, SimulationSettings, dict[int, FabricArrays]]:
+    """Return the fabric of a variant, its settings, and the fabric by seed. Raises UsageError, IntentError.
+
+    The latter has all names that the fabric lacks.
+    """
+    scenario = variant.scenario
+    try:
+        base = fabrics.base(scenario)
+        settings = settings_of(scenario, base.fabric, base.settings)
+        return base, settings, {seed: fabrics.failed(scenario, seed) for seed in scenario.seeds}
+    except UsageError as error:
+        sound = fabrics.base(scenario.model_copy(update={"failures": ()}))
+        if problems := list(unknown_names(scenario, variant.source, sound.fabric)):
+            raise IntentError(problems) from error
+        raise
 
 
 def _without_effect(scenario: Scenario, settings: SimulationSettings) -> Iterator[str]:

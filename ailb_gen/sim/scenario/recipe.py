@@ -282,7 +282,7 @@ def _mice(part: MicePart, context: EntryContext) -> Traffic:
 
 
 def _background(part: BackgroundPart, context: EntryContext) -> Traffic:
-    links = {link: None for pattern in part.links for link in links_of(context.fabric, pattern, "links")}
+    links = {link: None for pattern in part.links for link in links_of(context.fabric, pattern)}
     fabric, workload = with_background(context.fabric, list(links), part.load, part.duration, part.start, context.seed)
     return Traffic(workload, fabric=fabric)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ailb_gen.errors import UsageError
+from ailb_gen.errors import Place, UsageError
 from ailb_gen.sim.fabric import PS_PER_US
 from ailb_gen.sim.scenario.load import balancer_name
 from ailb_gen.sim.scenario.models import FailurePart
@@ -20,6 +20,7 @@ from ailb_gen.study.what_if.load import Question, load
 from ailb_gen.study.what_if.models import WhatIf
 from ailb_gen.study.what_if.summary import JOB, NO_FAILURE, WhatIfCosts
 from ailb_gen.study.what_if.text import text_of
+from ailb_gen.yamlio import Path, Source
 
 # In --quick: load balancers and failures.
 BALANCERS, FAILURES = 2, 1
@@ -51,6 +52,7 @@ def study_of(question: Question, seeds: list[int]) -> Study:
     found = list(scenarios(question, seeds))
     names = {(balancer, failure): f"{balancer}, {failure}" for balancer, failure, _ in found}
     reading = WhatIfCosts(names, file.scale, alone_ps(file.job, amounts(file.job)), file.level == "packet")
+    places = {failure: _places(question.source, number) for number, failure in enumerate(failures_of(file), -1)}
     generated = {GENERATED: question.folder / file.fabric} if file.artifacts is None else {}
     return Study(
         name="what-if",
@@ -58,7 +60,7 @@ def study_of(question: Question, seeds: list[int]) -> Study:
         source=f"`{question.source.file}`",
         text=text_of(question),
         cases=[
-            Case(names[balancer, failure], scenario, chart=(f"failure: {failure}", balancer))
+            Case(names[balancer, failure], scenario, chart=(f"failure: {failure}", balancer), places=places[failure])
             for balancer, failure, scenario in found
         ],
         quantities=(),
@@ -71,6 +73,13 @@ def study_of(question: Question, seeds: list[int]) -> Study:
         if file.scale > 1
         else "",
     )
+
+
+def _places(source: Source, failure: int) -> dict[Path, Place]:
+    """Return where the file has the parts of a scenario with one of its failures."""
+    found = {path: place for path, place in source.places.items() if path and path[0] in AS_WRITTEN}
+    own = ("failures", failure)
+    return found | {("failures", 0, *path[2:]): place for path, place in source.places.items() if path[:2] == own}
 
 
 def failures_of(what_if: WhatIf) -> dict[str, FailurePart | None]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from ailb_gen.errors import UsageError
+from ailb_gen.errors import IntentError
 from ailb_gen.sim.fabric import SPINE, FabricArrays
 from ailb_gen.sim.point import Point
 from ailb_gen.sim.scenario.fabrics import NO_SWITCHES, points_of
@@ -94,8 +96,28 @@ def test_the_files_say_what_the_scenario_does_not() -> None:
 
 
 def test_a_name_that_does_not_exist_is_refused() -> None:
-    with pytest.raises(UsageError, match="'stripe1-leaf1-spin2': there is no such link or switch; did you mean"):
+    message = r"failures\[0\].name: 'stripe1-leaf1-spin2': there is no such link or switch; did you mean"
+    with pytest.raises(IntentError, match=message):
         points(FILES, "failures: [{name: stripe1-leaf1-spin2, at: 1ms}]")
+
+
+def test_all_names_that_do_not_exist_are_told_with_their_places() -> None:
+    text = (
+        "fabric: {clos: {leaves: 2, spines: 2, hosts_per_leaf: 2}}\n"
+        "traffic: [{collective: {kind: all-gather, bytes: 1MiB}}]\n"
+        "failures: [spine1@1ms,\n  spine9@1ms, 9 links]\n"
+        "switches:\n  loss: {links: nowhere, probability: 1%}\n"
+        "  exceptions:\n    - at: [leaf1, leaf9]\n      ecn: off\n"
+    )
+    with pytest.raises(IntentError) as caught:
+        points_of(parse(text, "x.yaml"), Path())
+    found = [(str(one.place), one.path, one.reason.partition(";")[0]) for one in caught.value.problems]
+    assert found == [
+        ("x.yaml:4:3", "failures[1].name", "'spine9': there is no such link or switch"),
+        ("x.yaml:4:15", "failures[2].random", "9 links are to fail, and there are 4 between switches"),
+        ("x.yaml:6:10", "switches.loss.links", "no link is called 'nowhere'"),
+        ("x.yaml:8:18", "switches.exceptions[0].at[1]", "no switch or port is called 'leaf9'"),
+    ]
 
 
 @pytest.mark.parametrize(
