@@ -19,6 +19,7 @@ from ailb_gen.sim.balancers import BALANCERS, Parameter
 from ailb_gen.sim.congestion import CONGESTION
 from ailb_gen.sim.scenario.models import (
     DCQCN_KEYS,
+    PARAMETER_HINTS,
     UNWRITTEN_STEPS,
     BalancerPart,
     Congestion,
@@ -207,7 +208,7 @@ def short_scenario(
 
 def checked(source: Source) -> Scenario:
     """Return the models of a scenario. Raises IntentError with everything that is wrong."""
-    scenario = validated(Scenario, source, UNWRITTEN_STEPS)
+    scenario = validated(Scenario, source, UNWRITTEN_STEPS, PARAMETER_HINTS)
     problems = [*_fabric(scenario, source), *balancer_problems(scenario.balancer, source, "balancer")]
     problems += [*_switches(scenario, source), *_transport(scenario, source)]
     problems += [*congestion_problems(scenario.congestion, source), *failure_problems(scenario.failures, source)]

@@ -116,7 +116,7 @@ def test_all_names_that_do_not_exist_are_told_with_their_places() -> None:
         ("x.yaml:4:3", "failures[1].name", "'spine9': there is no such link or switch"),
         ("x.yaml:4:15", "failures[2].random", "9 links are to fail, and there are 4 between switches"),
         ("x.yaml:6:10", "switches.loss.links", "no link is called 'nowhere'"),
-        ("x.yaml:8:18", "switches.exceptions[0].at[1]", "no switch or port is called 'leaf9'"),
+        ("x.yaml:8:19", "switches.exceptions[0].at[1]", "no switch or port is called 'leaf9'"),
     ]
 
 
