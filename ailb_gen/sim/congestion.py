@@ -33,6 +33,8 @@ class CongestionControl:
         return {one.name: given.get(one.name, one.default) for one in self.parameters}
 
 
+# Of the timers of DCQCN, a tenth of the shortest published ones: all that expire between two packets are gone through.
+SHORTEST_US = 0.1
 MINIMUM = Parameter("minimum_percent", 0.1, "least rate of a flow, of that of its link", 0.0001, 100)
 _ROWS = (
     CongestionControl("none", "flows send at the rate of their link", "nothing", ""),
@@ -45,9 +47,9 @@ _ROWS = (
         # (docs/simulate-fluid.md).
         (
             Parameter("gain", 1 / 256, "weight of a new sample in alpha", 1e-9, 1),
-            Parameter("alpha_interval_us", 1, "between updates of alpha", 1e-6),
-            Parameter("cut_interval_us", 4, "least time between two cuts of the rate", 1e-6),
-            Parameter("increase_interval_us", 300, "between increases of the rate", 1e-6),
+            Parameter("alpha_interval_us", 1, "between updates of alpha", SHORTEST_US),
+            Parameter("cut_interval_us", 4, "least time between two cuts of the rate", SHORTEST_US),
+            Parameter("increase_interval_us", 300, "between increases of the rate", SHORTEST_US),
             Parameter(
                 "fast_recovery_stages",
                 1,

@@ -13,6 +13,7 @@ from ailb_gen.network.fabric import Network
 from ailb_gen.network.read import read_network
 from ailb_gen.routing.graph import Graph
 from ailb_gen.routing.rib import Routing
+from ailb_gen.sim.balancers import BALANCERS
 from ailb_gen.sim.clos import clos, with_outages
 from ailb_gen.sim.fabric import FabricArrays
 from ailb_gen.sim.failures import Outage, random_cables, random_links, without_links
@@ -30,16 +31,25 @@ from ailb_gen.sim.scenario.placement import read_placement
 from ailb_gen.sim.scenario.recipe import TrafficRecipe
 from ailb_gen.sim.scenario.unknown import unknown_names
 from ailb_gen.sim.settings import BalancerSettings, BufferSettings, SimulationSettings
+from ailb_gen.wording import some
 
 # The balancer for which colors decide.
 RLB = "rlb"
 NO_SWITCHES = "level flow: all switches balance alike, as most do; other settings of single switches have no effect"
 NO_CLASSES = "level flow: all flows share links equally; 'priority' has no effect"
 NO_DELAY = "level flow: 'delay' and 'loss' of failures have no effect; 'rate' has"
+NO_LOSS = "level flow: 'switches.loss' has no effect"
+NO_QUEUES = "level flow: there are no queues of packets; {} of switches.exceptions has no effect"
 # Of congestion controls that rates of flows follow; flows of the others have their fair rates at once.
 FOLLOWED: tuple[str, ...] = ("none", "dcqcn")
 NOT_FOLLOWED = (
     "level flow: flows have fair rates at once; 'congestion: {}' has no effect, and collisions cost too little"
+)
+
+
+REORDERING = (
+    "{}: packets of a flow overtake each other, and go-back-N takes every one that is late for lost; NICs that place "
+    "packets out of order are 'transport: timeout-only', or selective-repeat with 'reordering'"
 )
 
 
@@ -184,11 +194,14 @@ def points_on(fabrics: Fabrics, variants: Sequence[Variant]) -> list[Point]:
     """
     folder = fabrics.folder
     found: list[Point] = []
+    late: dict[str, None] = {}
     for variant in variants:
         scenario = variant.scenario
         base, settings, failed = _named(fabrics, variant)
         if scenario.level == "flow":
             fabrics.warnings |= dict.fromkeys(_without_effect(scenario, settings))
+        elif scenario.transport.name == "go-back-n" and BALANCERS[settings.balancer.name].reorders:
+            late[settings.balancer.name] = None
         recipe = TrafficRecipe(scenario.traffic, folder, read_placement(scenario.placement, folder, base.fabric))
         found += [
             Point(
@@ -202,6 +215,8 @@ def points_on(fabrics: Fabrics, variants: Sequence[Variant]) -> list[Point]:
             )
             for seed in failed
         ]
+    if late:
+        fabrics.warnings[REORDERING.format(some(list(late)))] = None
     return found
 
 
@@ -228,6 +243,11 @@ def _without_effect(scenario: Scenario, settings: SimulationSettings) -> Iterato
         yield NO_CLASSES
     if any(one.delay or one.loss for one in scenario.failures):
         yield NO_DELAY
+    if scenario.switches.loss:
+        yield NO_LOSS
+    followed = {"at", "parameters"} | ({"ecn"} if settings.congestion.name == "dcqcn" else set())
+    if without := sorted({key for row in scenario.switches.exceptions for key in row.model_fields_set} - followed):
+        yield NO_QUEUES.format(some(without))
     if settings.congestion.name not in FOLLOWED:
         yield NOT_FOLLOWED.format(settings.congestion.name)
     if settings.balancer.exceptions:

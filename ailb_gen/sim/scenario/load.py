@@ -18,6 +18,7 @@ from ailb_gen.errors import IntentError, Place, Problem, UsageError
 from ailb_gen.sim.balancers import BALANCERS, Parameter
 from ailb_gen.sim.congestion import CONGESTION
 from ailb_gen.sim.scenario.models import (
+    DCQCN,
     DCQCN_KEYS,
     PARAMETER_HINTS,
     UNWRITTEN_STEPS,
@@ -240,11 +241,15 @@ def congestion_problems(part: Congestion, source: Source) -> Iterator[Problem]:
     declared = CONGESTION[part.name].parameters
     yield from _parameter_problems(part.name, part.parameters, declared, source, ("congestion",))
     for name, key in DCQCN_KEYS.items():
-        if key in part.model_fields_set and (part.name != "dcqcn" or name in part.parameters):
-            reason = f"is a key of dcqcn, and 'name' is {part.name}"
-            if part.name == "dcqcn":
-                reason = f"is given twice, also as 'parameters.{name}'"
-            yield problem_at(source, "conflict", ("congestion", key), reason)
+        path: Path = ("congestion", key)
+        if key not in part.model_fields_set:
+            continue
+        if part.name != "dcqcn":
+            yield problem_at(source, "conflict", path, f"is a key of dcqcn, and 'name' is {part.name}")
+        elif name in part.parameters:
+            yield problem_at(source, "conflict", path, f"is given twice, also as 'parameters.{name}'")
+        elif reason := _beyond(DCQCN[name], part.dcqcn[name]):
+            yield problem_at(source, "out-of-range", path, reason)
 
 
 def _parameter_problems(
@@ -257,11 +262,17 @@ def _parameter_problems(
         if name not in known:
             hint = did_you_mean(name, known) or f"it has {', '.join(known) or 'none'}"
             yield problem_at(source, "unknown-key", path, f"{what} has no such parameter", hint)
-        elif not known[name].least <= value <= known[name].most:
-            least, most = known[name].least, known[name].most
-            allowed = f"at least {least:g}" if most == float("inf") else f"{least:g} to {most:g}"
-            reason = f"must be {allowed}, not {value:g}"
+        elif reason := _beyond(known[name], value):
             yield problem_at(source, "out-of-range", path, reason)
+
+
+def _beyond(parameter: Parameter, value: float) -> str:
+    """Return why a value is beyond the bounds of a parameter; empty if it is not."""
+    least, most, unit = parameter.least, parameter.most, parameter.unit and f" {parameter.unit}"
+    if least <= value <= most:
+        return ""
+    allowed = f"at least {least:g}" if most == float("inf") else f"{least:g} to {most:g}"
+    return f"must be {allowed}{unit}, not {value:g}{unit}"
 
 
 def _switches(scenario: Scenario, source: Source) -> Iterator[Problem]:

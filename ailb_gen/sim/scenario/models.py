@@ -250,6 +250,11 @@ class Congestion(Model):
     hyper: Rate = _of_dcqcn("hyper_mbps")
     minimum: Rate = _of_dcqcn("minimum_mbps")
 
+    @property
+    def dcqcn(self) -> dict[str, float]:
+        """The values of the keys of DCQCN by the names of its parameters: times are in ps, and rates in bit/s."""
+        return {name: getattr(self, key) / (10**6 if key != name else 1) for name, key in DCQCN_KEYS.items()}
+
 
 class Nics(Model):
     """Costs of sending in a NIC, in addition to the wire."""

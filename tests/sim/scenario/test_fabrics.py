@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from ailb_gen.errors import IntentError
+from ailb_gen.sim.balancers import BALANCERS
+from ailb_gen.sim.balancers import SPREAD as EVENLY
 from ailb_gen.sim.fabric import SPINE, FabricArrays
 from ailb_gen.sim.point import Point
-from ailb_gen.sim.scenario.fabrics import NO_SWITCHES, points_of
+from ailb_gen.sim.scenario.fabrics import NO_LOSS, NO_QUEUES, NO_SWITCHES, REORDERING, points_of
 from ailb_gen.sim.scenario.load import parse
 from tests.conftest import ROOT
 from tests.sim.walk import shares
@@ -78,6 +80,27 @@ def test_loss_and_delay_have_no_effect_on_flows_and_it_says_so() -> None:
     switches = "switches: {exceptions: [{at: leaf1, parameters: {dynamic: 0}}]}"
     assert all_points(CLOS, words[0], switches, "balancer: dlb")[1] == [NO_SWITCHES]
     assert all_points(CLOS, words[0], switches, "balancer: ecmp")[1] == []
+    switches = "switches: {loss: {links: 'leaf1*', probability: 1%}, exceptions: [{at: leaf1, headroom: 3, ecn: off}]}"
+    dcqcn = "congestion: dcqcn"
+    assert all_points(CLOS, words[0], switches, dcqcn)[1] == [NO_LOSS, NO_QUEUES.format("headroom")]
+    assert all_points(CLOS, words[0], switches)[1] == [NO_LOSS, NO_QUEUES.format("ecn, headroom")]
+    assert all_points(CLOS, switches, dcqcn)[1] == []
+
+
+@pytest.mark.parametrize(
+    ("transport", "warned"),
+    [("go-back-n", True), ("selective-repeat", False), ("timeout-only", False), ("raw", False)],
+)
+def test_reordering_that_go_back_n_takes_for_losses_is_told_once(transport: str, warned: bool) -> None:
+    words = (CLOS, f"transport: {transport}", "balancer: [ecmp, presto, spray, letflow]", "seeds: 2")
+    assert all_points(*words)[1] == ([REORDERING.format("presto, spray")] if warned else [])
+    assert all_points(*words, "level: flow")[1] == []
+
+
+def test_what_is_spread_over_all_paths_reorders() -> None:
+    assert {one.name for one in BALANCERS.values() if one.rule == EVENLY} < {
+        one.name for one in BALANCERS.values() if one.reorders
+    }
 
 
 def test_the_files_say_what_the_scenario_does_not() -> None:
