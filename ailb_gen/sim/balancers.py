@@ -15,6 +15,8 @@ PS_PER_S, PS_PER_US = 10**12, 10**6
 # the most loaded of two links has the least; all evenly.
 HASHED, LEAST_LOADED, LEAST_LOADED_NEXT, SPREAD = range(4)
 # The end of a parameter's name, and what it stands for.
+# Of every parameter that has no other bound: times of as many µs are far from what the engine can count.
+MOST = 1e9
 UNITS = {"us": "µs", "percent": "%", "bytes": "bytes", "packets": "packets", "rate": "1/s", "mbps": "Mbit/s"}
 
 
@@ -29,7 +31,7 @@ class Parameter:
     default: float
     text: str
     least: float = 0.0
-    most: float = float("inf")
+    most: float = MOST
 
     @property
     def unit(self) -> str:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from ailb_gen.errors import IntentError, UsageError
 from ailb_gen.intent.load import load
 from ailb_gen.manifest import read_any
@@ -15,7 +17,7 @@ from ailb_gen.routing.graph import Graph
 from ailb_gen.routing.rib import Routing
 from ailb_gen.sim.balancers import BALANCERS
 from ailb_gen.sim.clos import clos, with_outages
-from ailb_gen.sim.fabric import FabricArrays
+from ailb_gen.sim.fabric import PS_PER_S, FabricArrays
 from ailb_gen.sim.failures import Outage, random_cables, random_links, without_links
 from ailb_gen.sim.from_network import from_network
 from ailb_gen.sim.left_out import LeftOut, left_out, of_switch
@@ -40,6 +42,9 @@ NO_CLASSES = "level flow: all flows share links equally; 'priority' has no effec
 NO_DELAY = "level flow: 'delay' and 'loss' of failures have no effect; 'rate' has"
 NO_LOSS = "level flow: 'switches.loss' has no effect"
 NO_QUEUES = "level flow: there are no queues of packets; {} of switches.exceptions has no effect"
+# A larger share of a rate is worth a warning.
+ROUNDED = 0.005
+NOT_WHOLE = "packets pass links of {:.6g}g at {:.6g}g: a byte takes whole picoseconds; --level flow has any rate"
 # Of congestion controls that rates of flows follow; flows of the others have their fair rates at once.
 FOLLOWED: tuple[str, ...] = ("none", "dcqcn")
 NOT_FOLLOWED = (
@@ -200,7 +205,13 @@ def points_on(fabrics: Fabrics, variants: Sequence[Variant]) -> list[Point]:
         base, settings, failed = _named(fabrics, variant)
         if scenario.level == "flow":
             fabrics.warnings |= dict.fromkeys(_without_effect(scenario, settings))
-        elif scenario.transport.name == "go-back-n" and BALANCERS[settings.balancer.name].reorders:
+        else:
+            fabrics.warnings |= dict.fromkeys(_rounded(base.fabric))
+        if (
+            scenario.level == "packet"
+            and scenario.transport.name == "go-back-n"
+            and BALANCERS[settings.balancer.name].reorders
+        ):
             late[settings.balancer.name] = None
         recipe = TrafficRecipe(scenario.traffic, folder, read_placement(scenario.placement, folder, base.fabric))
         found += [
@@ -252,6 +263,19 @@ def _without_effect(scenario: Scenario, settings: SimulationSettings) -> Iterato
         yield NOT_FOLLOWED.format(settings.congestion.name)
     if settings.balancer.exceptions:
         yield NO_SWITCHES
+
+
+def _rounded(fabric: FabricArrays) -> Iterator[str]:
+    """Yield the rates that packets cannot have, with those that they get. Raises UsageError for infinite ones."""
+    rates = np.unique(fabric.rate_bps)
+    used = np.rint(8 * PS_PER_S / rates)
+    if not used.all():
+        raise UsageError(
+            f"links of {rates[-1] / 1e12:,.6g}t: a byte takes no picosecond; use at most 8t, or --level flow"
+        )
+    for rate, found in zip(rates.tolist(), (8 * PS_PER_S / used).tolist(), strict=True):
+        if abs(found - rate) > ROUNDED * rate:
+            yield NOT_WHOLE.format(rate / 1e9, found / 1e9)
 
 
 def _clos(part: Clos, colored: bool) -> FabricArrays:

@@ -15,7 +15,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from ailb_gen.errors import IntentError, Place, Problem, UsageError
-from ailb_gen.sim.balancers import BALANCERS, Parameter
+from ailb_gen.sim.balancers import BALANCERS, MOST, Parameter
 from ailb_gen.sim.congestion import CONGESTION
 from ailb_gen.sim.scenario.models import (
     DCQCN,
@@ -271,7 +271,7 @@ def _beyond(parameter: Parameter, value: float) -> str:
     least, most, unit = parameter.least, parameter.most, parameter.unit and f" {parameter.unit}"
     if least <= value <= most:
         return ""
-    allowed = f"at least {least:g}" if most == float("inf") else f"{least:g} to {most:g}"
+    allowed = f"at least {least:g}" if value < least and most == MOST else f"{least:g} to {most:,.10g}"
     return f"must be {allowed}{unit}, not {value:g}{unit}"
 
 

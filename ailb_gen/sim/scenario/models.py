@@ -35,6 +35,8 @@ from ailb_gen.wording import did_you_mean
 # Steps of a validation path that no file has: `transport: raw` is read as `transport: {name: raw}`, and so on.
 UNWRITTEN_STEPS = frozenset({"name", "count", "word", "[key]"})
 MAX_SEEDS = 10_000
+# Far more than any network has; sizes of packets are 32-bit numbers.
+MAX_PAYLOAD, MAX_HEADER = 1 << 24, 1 << 16
 DETECTION_PS = 1000 * PS_PER_US
 
 Positive = Annotated[Int, Field(ge=1)]
@@ -109,9 +111,9 @@ class FabricPart(Model):
 class Packets(Model):
     """Sizes on the wire."""
 
-    payload: SomeBytes = written("4096", "most bytes of a message in a packet")
-    header: Bytes = written("48", "of every data packet")
-    control: SomeBytes = written("60", "ACK, NACK, CNP and pause frames")
+    payload: Annotated[SomeBytes, Field(le=MAX_PAYLOAD)] = written("4096", "most bytes of a message in a packet")
+    header: Annotated[Bytes, Field(le=MAX_HEADER)] = written("48", "of every data packet")
+    control: Annotated[SomeBytes, Field(le=MAX_HEADER)] = written("60", "ACK, NACK, CNP and pause frames")
 
 
 class EcnPart(Model):

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ailb_gen.errors import IntentError
+from ailb_gen.errors import IntentError, UsageError
 from ailb_gen.sim.balancers import BALANCERS
 from ailb_gen.sim.balancers import SPREAD as EVENLY
 from ailb_gen.sim.fabric import SPINE, FabricArrays
 from ailb_gen.sim.point import Point
-from ailb_gen.sim.scenario.fabrics import NO_LOSS, NO_QUEUES, NO_SWITCHES, REORDERING, points_of
+from ailb_gen.sim.scenario.fabrics import NO_LOSS, NO_QUEUES, NO_SWITCHES, NOT_WHOLE, REORDERING, points_of
 from ailb_gen.sim.scenario.load import parse
 from tests.conftest import ROOT
 from tests.sim.walk import shares
@@ -95,6 +95,15 @@ def test_reordering_that_go_back_n_takes_for_losses_is_told_once(transport: str,
     words = (CLOS, f"transport: {transport}", "balancer: [ecmp, presto, spray, letflow]", "seeds: 2")
     assert all_points(*words)[1] == ([REORDERING.format("presto, spray")] if warned else [])
     assert all_points(*words, "level: flow")[1] == []
+
+
+def test_rates_that_packets_cannot_have_are_told() -> None:
+    fabric = CLOS.replace("}}", ", uplink_rate: [400g, 700g, 800g, 3.2t]}}")
+    told = [NOT_WHOLE.format(700, 727.273), NOT_WHOLE.format(3200, 4000)]
+    assert all_points(fabric)[1] == told
+    assert all_points(fabric, "level: flow")[1] == []
+    with pytest.raises(UsageError, match="links of 17t: a byte takes no picosecond"):
+        all_points(fabric.replace("3.2t", "17t"))
 
 
 def test_what_is_spread_over_all_paths_reorders() -> None:

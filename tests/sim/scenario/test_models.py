@@ -17,6 +17,7 @@ BEYOND = {
     "congestion_keys",
     "congestion_twice",
     "contradictions",
+    "packets",
     "sweep",
     "sweep_path",
     "sweep_empty",
