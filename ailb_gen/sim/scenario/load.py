@@ -20,7 +20,6 @@ from ailb_gen.sim.congestion import CONGESTION
 from ailb_gen.sim.scenario.models import (
     DCQCN,
     DCQCN_KEYS,
-    PARAMETER_HINTS,
     UNWRITTEN_STEPS,
     BalancerPart,
     Congestion,
@@ -37,6 +36,12 @@ from ailb_gen.yamlio import Path, Source, dotted, read_yaml
 MAX_VARIANTS = 10_000
 # Sections for which a name can stand.
 NAMED = frozenset({"balancer", "transport", "congestion"})
+# Where the parameters of load balancers and congestion control belong.
+PARAMETER_HINTS = {
+    one.name: f"it is a parameter: write 'parameters: {{{one.name}: ...}}'"
+    for declared in (*(row.parameters for row in BALANCERS.values()), *(row.parameters for row in CONGESTION.values()))
+    for one in declared
+}
 STEP = re.compile(r"([A-Za-z_][A-Za-z0-9_-]*)((?:\[[0-9]{1,6}\])*)")
 
 

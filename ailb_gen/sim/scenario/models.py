@@ -63,12 +63,6 @@ def _declared(what: str, names: Collection[str]) -> PlainValidator:
 BalancerName = Annotated[str, _declared("load balancer", BALANCERS), WithJsonSchema({"enum": list(BALANCERS)})]
 CongestionName = Annotated[str, _declared("congestion control", CONGESTION), WithJsonSchema({"enum": list(CONGESTION)})]
 DCQCN = {one.name: one for one in CONGESTION["dcqcn"].parameters}
-# Where the parameters of load balancers and congestion control belong.
-PARAMETER_HINTS = {
-    one.name: f"it is a parameter: write 'parameters: {{{one.name}: ...}}'"
-    for declared in (*(row.parameters for row in BALANCERS.values()), *(row.parameters for row in CONGESTION.values()))
-    for one in declared
-}
 # They may be keys of their own, whose values have units: by parameter.
 DCQCN_KEYS = {name: re.sub("_(us|mbps)$", "", name) for name in DCQCN}
 

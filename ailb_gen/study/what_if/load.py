@@ -12,8 +12,14 @@ from ailb_gen.errors import IntentError, Problem, UsageError
 from ailb_gen.intent.load import load as load_intent
 from ailb_gen.sim.memory import shown_bytes
 from ailb_gen.sim.scenario.convert import values
-from ailb_gen.sim.scenario.load import balancer_name, balancer_problems, congestion_problems, failure_problems
-from ailb_gen.sim.scenario.models import PARAMETER_HINTS, UNWRITTEN_STEPS
+from ailb_gen.sim.scenario.load import (
+    PARAMETER_HINTS,
+    balancer_name,
+    balancer_problems,
+    congestion_problems,
+    failure_problems,
+)
+from ailb_gen.sim.scenario.models import UNWRITTEN_STEPS
 from ailb_gen.sim.traffic.parallelism import Training
 from ailb_gen.study.what_if.job import (
     SIZES,
