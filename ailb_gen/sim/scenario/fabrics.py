@@ -199,7 +199,6 @@ def points_on(fabrics: Fabrics, variants: Sequence[Variant]) -> list[Point]:
     """
     folder = fabrics.folder
     found: list[Point] = []
-    late: dict[str, None] = {}
     for variant in variants:
         scenario = variant.scenario
         base, settings, failed = _named(fabrics, variant)
@@ -207,12 +206,6 @@ def points_on(fabrics: Fabrics, variants: Sequence[Variant]) -> list[Point]:
             fabrics.warnings |= dict.fromkeys(_without_effect(scenario, settings))
         else:
             fabrics.warnings |= dict.fromkeys(_rounded(base.fabric))
-        if (
-            scenario.level == "packet"
-            and scenario.transport.name == "go-back-n"
-            and BALANCERS[settings.balancer.name].reorders
-        ):
-            late[settings.balancer.name] = None
         recipe = TrafficRecipe(scenario.traffic, folder, read_placement(scenario.placement, folder, base.fabric))
         found += [
             Point(
@@ -226,9 +219,18 @@ def points_on(fabrics: Fabrics, variants: Sequence[Variant]) -> list[Point]:
             )
             for seed in failed
         ]
-    if late:
-        fabrics.warnings[REORDERING.format(some(list(late)))] = None
     return found
+
+
+def reordering(points: Iterable[Point]) -> list[str]:
+    """Return a warning of load balancers whose reordering the hosts take for losses, if there are any."""
+    names = {
+        point.settings.balancer.name: None
+        for point in points
+        if point.level == "packet" and point.settings.transport.name == "go-back-n"
+    }
+    late = [name for name in names if BALANCERS[name].reorders]
+    return [REORDERING.format(some(late))] if late else []
 
 
 def _named(fabrics: Fabrics, variant: Variant) -> tuple[Base, SimulationSettings, dict[int, FabricArrays]]:

@@ -12,7 +12,7 @@ from ailb_gen.sim.balancers import BALANCERS
 from ailb_gen.sim.balancers import SPREAD as EVENLY
 from ailb_gen.sim.fabric import SPINE, FabricArrays
 from ailb_gen.sim.point import Point
-from ailb_gen.sim.scenario.fabrics import NO_LOSS, NO_QUEUES, NO_SWITCHES, NOT_WHOLE, REORDERING, points_of
+from ailb_gen.sim.scenario.fabrics import NO_LOSS, NO_QUEUES, NO_SWITCHES, NOT_WHOLE, REORDERING, points_of, reordering
 from ailb_gen.sim.scenario.load import parse
 from tests.conftest import ROOT
 from tests.sim.walk import shares
@@ -93,8 +93,8 @@ def test_loss_and_delay_have_no_effect_on_flows_and_it_says_so() -> None:
 )
 def test_reordering_that_go_back_n_takes_for_losses_is_told_once(transport: str, warned: bool) -> None:
     words = (CLOS, f"transport: {transport}", "balancer: [ecmp, presto, spray, letflow]", "seeds: 2")
-    assert all_points(*words)[1] == ([REORDERING.format("presto, spray")] if warned else [])
-    assert all_points(*words, "level: flow")[1] == []
+    assert reordering(all_points(*words)[0]) == ([REORDERING.format("presto, spray")] if warned else [])
+    assert reordering(all_points(*words, "level: flow")[0]) == []
 
 
 def test_rates_that_packets_cannot_have_are_told() -> None:
