@@ -68,7 +68,7 @@ class EntryContext:
     known: dict[tuple[str | None, ...], Any]
 
     def once(self, read: Callable[[], Made], *names: str | None) -> Made:
-        """Return what `read` does of the files of these names; they are read once."""
+        """Return what `read` does, once for the same kind and names of files."""
         if names not in self.known:
             self.known[names] = read()
         found: Made = self.known[names]
@@ -167,7 +167,7 @@ def _job_hosts(part: JobPart, context: EntryContext) -> Int32:
         placement = context.placement.of(part.job)
     else:
         name = part.hostfile
-        placement = context.once(lambda: read_placement(name, context.folder, fabric), name).of(part.job)
+        placement = context.once(lambda: read_placement(name, context.folder, fabric), "hosts", name).of(part.job)
     # Servers that a file names take part even without GPUs.
     patterns = part.hosts or (("*",) if placement.servers else ())
     hosts = placed(ranks_of(patterns, fabric), placement, fabric, context.seed)
@@ -213,12 +213,14 @@ def _describe_training(part: TrainingPart, context: EntryContext, builder: TaskB
 def _describe_trace(part: TracePart, context: EntryContext, builder: TaskBuilder) -> Mapping[str, Collective]:
     """Append a trace; none of its collectives has a bandwidth of its own."""
     fabric, path = context.fabric, context.folder / part.file
-    layers = context.once(lambda: read_layers(path, part.file), part.file) if path.suffix == AICB else None
+    layers = context.once(lambda: read_layers(path, part.file), "layers", part.file) if path.suffix == AICB else None
     steps: list[TraceStep] = []
     if layers:
         count = layers.ranks
     else:
-        steps, count = context.once(lambda: read_trace(context.folder, part.file, part.groups), part.file, part.groups)
+        steps, count = context.once(
+            lambda: read_trace(context.folder, part.file, part.groups), "trace", part.file, part.groups
+        )
     hosts = _job_hosts(part, context)
     hosts = place(count or len(hosts), hosts)
     options = ReplayOptions(
@@ -255,7 +257,7 @@ def _flows(part: FlowsPart, context: EntryContext) -> Traffic:
 
 def _sizes(part: ArrivalsPart, context: EntryContext) -> SizeDistribution:
     path = context.folder / part.file
-    return context.once(lambda: read_size_distribution(path, part.file, part.sizes), part.file, part.sizes)
+    return context.once(lambda: read_size_distribution(path, part.file, part.sizes), "sizes", part.file, part.sizes)
 
 
 def _arrivals(part: ArrivalsPart, context: EntryContext) -> Traffic:
