@@ -113,6 +113,7 @@ class Parallelism(Model):
     )
     stream: Bool = Field(False, description="a ring sends the bytes of all its steps at once: far fewer messages")
     stride: Count = Field(1, description="of a strided placement, in blocks")
+    algorithm: str = Field("ring", description="of all-reduces; nccl: of all collectives, as NCCL chooses")
 
 
 class TrainingPart(Parallelism, JobPart):
@@ -132,7 +133,6 @@ class TrainingPart(Parallelism, JobPart):
     activation_bytes: Bytes = written("0", "to the next stage, per microbatch and rank")
     gradient_bytes: Bytes = written("0", "of a rank, reduced over the replicas")
     expert_gradient_bytes: Bytes = written("0", "of the experts of a rank, reduced over ranks with the same ones")
-    algorithm: str = Field("ring", description="of all-reduces; nccl: of all collectives, as NCCL chooses")
     placement: RankOrder = Field("packed", description="the order in which ranks are assigned to hosts")
     block: Count = Field(1, description="number of consecutive hosts that are placed together, such as a server's")
 
