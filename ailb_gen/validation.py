@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, Strict, ValidationError, WithJsonSchema
@@ -15,6 +16,7 @@ from ailb_gen.yamlio import Path, Source, dotted, space_after_colon
 NAME_PATTERN = r"^[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,62}$"
 # The step of pydantic that stands for the key itself of a mapping.
 MAPPING_KEY = frozenset({"[key]"})
+NO_HINTS: Mapping[str, str] = MappingProxyType({})
 
 
 def wrong(code: str, reason: str) -> PydanticCustomError:
@@ -207,9 +209,16 @@ def distinct(error: ValidationError) -> list[ErrorDetails]:
 
 
 def problem(
-    error: ErrorDetails, source: Source, model: type[BaseModel], unwritten: frozenset[str] = MAPPING_KEY
+    error: ErrorDetails,
+    source: Source,
+    model: type[BaseModel],
+    unwritten: frozenset[str] = MAPPING_KEY,
+    hints: Mapping[str, str] = NO_HINTS,
 ) -> Problem:
-    """Translate one of pydantic's errors; `unwritten` are the steps of its path that are in no file."""
+    """Translate one of pydantic's errors.
+
+    `unwritten` are the steps of its path that are in no file, `hints` say where some unknown keys belong.
+    """
     path = written_path(error["loc"], source, unwritten)
     reader = REASONS.get(error["type"])
     code, reason = reader(error) if reader else ("wrong-value", error["msg"])
@@ -217,7 +226,7 @@ def problem(
     if code == "unknown-key":
         keys = known_keys(model, path[:-1])
         # A union of models may know the key in another one of them.
-        near = space_after_colon(path[-1], keys) or did_you_mean(path[-1], keys)
+        near = space_after_colon(path[-1], keys) or did_you_mean(path[-1], keys) or hints.get(str(path[-1]), "")
         hint = "it does not go with the other keys here" if path[-1] in keys else near
     elif code == "wrong-type" and space_after_colon(error["input"]):
         hint = space_after_colon(error["input"], known_keys(model, path))
@@ -226,12 +235,14 @@ def problem(
     return Problem(code, source.locate(path), dotted(path), reason, hint)
 
 
-def validated(model: type[M], source: Source, unwritten: frozenset[str] = MAPPING_KEY) -> M:
+def validated(
+    model: type[M], source: Source, unwritten: frozenset[str] = MAPPING_KEY, hints: Mapping[str, str] = NO_HINTS
+) -> M:
     """Return the model of a file. Raises IntentError with everything that is wrong."""
     try:
         return model.model_validate(source.data)
     except ValidationError as error:
-        raise IntentError(problem(e, source, model, unwritten) for e in distinct(error)) from error
+        raise IntentError(problem(e, source, model, unwritten, hints) for e in distinct(error)) from error
 
 
 def problem_at(source: Source, code: str, path: Path, reason: str, hint: str = "") -> Problem:

@@ -37,10 +37,8 @@ def refuse_broken(files: Iterable[tuple[Path, Path]], progress: Progress) -> Non
         causes = report.causes
         rows = [f"  {one.finding.check} {one.finding.scope}: {one.finding.message}" for one in causes[:SHOWN]]
         rows += [f"  and {len(causes) - SHOWN} more"] if len(causes) > SHOWN else []
-        rows += [f"  {report.trouble}"] if report.trouble is not None else []
-        what = "is not" if report.verdict.failed else "could not be checked to be"
         hint = f"'ailb-gen validate {fabric} {artifacts}' shows all; --force simulates the files as they are"
-        raise BrokenFabricError("\n".join([f"{artifacts} {what} the fabric of {fabric}: {hint}", *rows]))
+        raise BrokenFabricError("\n".join([f"{artifacts} is not the fabric of {fabric}: {hint}", *rows]))
 
 
 def files_of(variants: Iterable[Variant], folder: Path) -> list[tuple[Path, Path]]:

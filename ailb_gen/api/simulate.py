@@ -204,12 +204,12 @@ def _simulate(
     from ailb_gen.sim.comparison import compared
     from ailb_gen.sim.digest import digest
     from ailb_gen.sim.results import PointRow, finish, held_name
-    from ailb_gen.sim.scenario.fabrics import Fabrics, points_on
+    from ailb_gen.sim.scenario.fabrics import Fabrics, points_on, reordering
     from ailb_gen.sim.sweep import Options
 
     fabrics = Fabrics(folder)
     points = points_on(fabrics, variants)
-    warnings = list(fabrics.warnings)
+    warnings = [*fabrics.warnings, *reordering(points)]
     left_out = fabrics.left_out(variant.scenario for variant in variants)
     for line in warnings:
         execution.warn(line)

@@ -75,6 +75,7 @@ def run_study(
 
     study = entry.make(StudyOptions(quick, seeds, file))
     need_engine("study", "study", ["matplotlib"] if out is not None else [])
+    from ailb_gen.sim.scenario.fabrics import reordering
     from ailb_gen.sim.sweep import Options
     from ailb_gen.study.points import folder_of, study_points, study_variants
     from ailb_gen.study.rows import quick_scope
@@ -85,7 +86,8 @@ def run_study(
         study = replace(study, scope=quick_scope(study, entry.make(StudyOptions(False, seeds, file))))
     with folder_of(study) as folder:
         points, warnings = study_points(study, folder)
-        for line in warnings:
+        # Published experiments are as they were.
+        for line in [*warnings, *(reordering(points) if entry.needs_file else ())]:
             execution.warn(line)
         if not force and not study.intents:
             # What was just generated is as the intent specifies.

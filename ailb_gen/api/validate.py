@@ -12,6 +12,7 @@ from ailb_gen.api.inputs import check_executor, check_path, intent_of, processes
 from ailb_gen.api.since import proved_base, refuse_what_needs_more
 from ailb_gen.errors import AilbError, ExtensionError, UsageError
 from ailb_gen.progress import Progress, Warn, quiet, unheeded
+from ailb_gen.selection import NOT, patterns_of
 
 if TYPE_CHECKING:
     from ailb_gen.checks.before import TakenOver
@@ -187,11 +188,17 @@ def asked_checks(
     from ailb_gen.checks.model import RunOptions
     from ailb_gen.checks.waiver_file import read_waivers
 
-    foreign, errors = foreign_checks()
+    foreign, errors = foreign_checks(() if _only_own(checks) and not waivers else None)
     chosen = _chosen(checks, foreign, errors, with_batfish=with_batfish, of_cluster=of_cluster)
     accepted = read_waivers(waivers, WAIVABLE | {row.check.id for row in foreign}) if waivers else ()
     options = RunOptions(chosen, yang, seed, executor, processes(jobs), html)
     return AskedChecks(options, [row for row in foreign if row.check.id in chosen], errors, accepted)
+
+
+def _only_own(patterns: Sequence[str]) -> bool:
+    """Return whether patterns pick no checks of extensions, whose ids never begin like those of the catalogue."""
+    picking = [one for one in patterns_of("--checks", patterns) if not one.startswith(NOT)]
+    return bool(picking) and all(one.upper().startswith("AILB") for one in picking)
 
 
 def _chosen(

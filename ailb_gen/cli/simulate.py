@@ -159,7 +159,7 @@ def simulate(
                 force=force,
                 execution=execution,
             )
-        with steady():
+        with steady(must_be_read=False):
             _show(report, where, out, as_json)
 
 

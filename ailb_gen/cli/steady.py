@@ -151,8 +151,11 @@ def _raw(stream: object) -> Steady | None:
 
 
 @contextmanager
-def steady() -> Iterator[None]:
-    """Let printing neither fail nor wait. Raises OutputError at the end if nothing else went wrong but that."""
+def steady(must_be_read: bool = True) -> Iterator[None]:
+    """Let printing neither fail nor wait. Raises OutputError at the end if nothing else went wrong but that.
+
+    Without `must_be_read`, a reader of a pipe may go away: no exit code depends on what is printed.
+    """
     if _raw(sys.stdout) is not None or _raw(sys.stderr) is not None:
         yield
         return
@@ -171,7 +174,7 @@ def steady() -> Iterator[None]:
         for stream in (out, err):
             _wait(stream)
         raw = _raw(out)
-        if raw is not None and raw.error is not None:
+        if raw is not None and raw.error is not None and (must_be_read or raw.error.errno != errno.EPIPE):
             raise OutputError(f"standard output: {raw.error.strerror}; {LOST}")
     except Exception:
         for stream in (out, err):

@@ -67,7 +67,7 @@ def study(
         report = run_study(
             name, file, quick=quick, seeds=seeds, out=out, charts=bool(where), force=force, execution=execution
         )
-        with steady():
+        with steady(must_be_read=False):
             if as_json:
                 from ailb_gen.study.rows import record
 

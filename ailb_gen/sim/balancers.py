@@ -15,6 +15,8 @@ PS_PER_S, PS_PER_US = 10**12, 10**6
 # the most loaded of two links has the least; all evenly.
 HASHED, LEAST_LOADED, LEAST_LOADED_NEXT, SPREAD = range(4)
 # The end of a parameter's name, and what it stands for.
+# Of every parameter that has no other bound: times of as many µs are far from what the engine can count.
+MOST = 1e9
 UNITS = {"us": "µs", "percent": "%", "bytes": "bytes", "packets": "packets", "rate": "1/s", "mbps": "Mbit/s"}
 
 
@@ -29,7 +31,7 @@ class Parameter:
     default: float
     text: str
     least: float = 0.0
-    most: float = float("inf")
+    most: float = MOST
 
     @property
     def unit(self) -> str:
@@ -58,7 +60,8 @@ class Parameter:
 class Balancer:
     """A load balancer. `source` says where rule and defaults come from.
 
-    `rule` is how flows choose paths (HASHED, ...); they hash where the parameter `hashed_without` is 0.
+    `rule` is how flows choose paths (HASHED, ...); they hash where the parameter `hashed_without` is 0. `reorders`:
+    packets of a flow overtake each other all the time, since it moves without waiting.
     """
 
     name: str
@@ -67,6 +70,7 @@ class Balancer:
     rule: int
     parameters: tuple[Parameter, ...] = ()
     hashed_without: str = ""
+    reorders: bool = False
 
     def values(self, given: Mapping[str, float]) -> dict[str, float]:
         """Return all parameters by name, those that are not given as by default."""
@@ -115,9 +119,13 @@ DYNAMIC = Parameter("dynamic", 1, "0: a hash instead of DLB among several next h
 _JUNOS = "Junos documentation of `forwarding-options enhanced-hash-key ecmp-dlb`"
 _ROWS = (
     Balancer("ecmp", "hash of the flow", "RFC 2992", HASHED, (POLARIZED, BY_START)),
-    Balancer("spray", "a random member per packet", "Dixit et al., INFOCOM 2013", SPREAD),
+    Balancer("spray", "a random member per packet", "Dixit et al., INFOCOM 2013", SPREAD, reorders=True),
     Balancer(
-        "adaptive", "the member with the fewest waiting packets, per packet, NICs included", "Zeltser 2026", SPREAD
+        "adaptive",
+        "the member with the fewest waiting packets, per packet, NICs included",
+        "Zeltser 2026",
+        SPREAD,
+        reorders=True,
     ),
     Balancer(
         "drill",
@@ -135,6 +143,7 @@ _ROWS = (
                 1,
             ),
         ),
+        reorders=True,
     ),
     Balancer(
         "letflow",
@@ -149,6 +158,7 @@ _ROWS = (
         "He et al., SIGCOMM 2015",
         SPREAD,
         (Parameter("cell_bytes", 65_536, "size of a flowcell", 1),),
+        reorders=True,
     ),
     Balancer(
         "flowlet",
@@ -156,6 +166,7 @@ _ROWS = (
         "Zeltser 2026",
         HASHED,
         (Parameter("packets", 64, "packets of a flowlet", 1), POLARIZED, BY_START),
+        reorders=True,
     ),
     Balancer(
         "conga",
@@ -196,7 +207,7 @@ _ROWS = (
         (*DLB_BANDS, *DLB_FLOWLET, DYNAMIC),
         hashed_without="dynamic",
     ),
-    Balancer("dlb-per-packet", "quality bands of load and queue, per packet", _JUNOS, SPREAD, DLB_BANDS),
+    Balancer("dlb-per-packet", "quality bands of load and queue, per packet", _JUNOS, SPREAD, DLB_BANDS, reorders=True),
     Balancer(
         "dlb-assigned-flow",
         "the best band for the first packet of a flow, kept",
@@ -218,6 +229,7 @@ _ROWS = (
         "NVIDIA's descriptions of adaptive routing for RoCE; all numbers are assumptions",
         SPREAD,
         (*QUEUE_BANDS, *FLOODS),
+        reorders=True,
     ),
     Balancer(
         "seqbalance",
@@ -271,6 +283,7 @@ _ROWS = (
             ),
             Parameter("new_path", 0.01, "probability that a packet takes a random path", 0, 1),
         ),
+        reorders=True,
     ),
     Balancer(
         "hopper",

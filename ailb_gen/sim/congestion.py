@@ -16,19 +16,25 @@ MARKS, ROUND_TRIPS, TELEMETRY = "ECN marks", "round trips", "telemetry of switch
 
 @dataclass(frozen=True, slots=True)
 class CongestionControl:
-    """A congestion control; `signal` is what it goes by. `source` says where rule and defaults come from."""
+    """A congestion control; `signal` is what it goes by. `source` says where rule and defaults come from.
+
+    `telemetry` is the parameter that says into how many bytes of a packet switches write; empty: they write nothing.
+    """
 
     name: str
     text: str
     signal: str
     source: str
     parameters: tuple[Parameter, ...] = ()
+    telemetry: str = ""
 
     def values(self, given: Mapping[str, float]) -> dict[str, float]:
         """Return all parameters by name, those that are not given as by default."""
         return {one.name: given.get(one.name, one.default) for one in self.parameters}
 
 
+# Of the timers of DCQCN, a tenth of the shortest published ones: all that expire between two packets are gone through.
+SHORTEST_US = 0.1
 MINIMUM = Parameter("minimum_percent", 0.1, "least rate of a flow, of that of its link", 0.0001, 100)
 _ROWS = (
     CongestionControl("none", "flows send at the rate of their link", "nothing", ""),
@@ -41,9 +47,9 @@ _ROWS = (
         # (docs/simulate-fluid.md).
         (
             Parameter("gain", 1 / 256, "weight of a new sample in alpha", 1e-9, 1),
-            Parameter("alpha_interval_us", 1, "between updates of alpha", 1e-6),
-            Parameter("cut_interval_us", 4, "least time between two cuts of the rate", 1e-6),
-            Parameter("increase_interval_us", 300, "between increases of the rate", 1e-6),
+            Parameter("alpha_interval_us", 1, "between updates of alpha", SHORTEST_US),
+            Parameter("cut_interval_us", 4, "least time between two cuts of the rate", SHORTEST_US),
+            Parameter("increase_interval_us", 300, "between increases of the rate", SHORTEST_US),
             Parameter(
                 "fast_recovery_stages",
                 1,
@@ -115,6 +121,7 @@ _ROWS = (
             Parameter("int_bytes", 42, "additional header of data and acknowledgements", 0, 1000),
             MINIMUM,
         ),
+        telemetry="int_bytes",
     ),
     CongestionControl(
         "ztr-rtt",

@@ -103,7 +103,7 @@ def random_links(fabric: FabricArrays, count: int, seed: int) -> list[str]:
     ends = np.minimum(fabric.link_source, fabric.link_target) >= fabric.host_count
     links = np.flatnonzero(ends & _cables(fabric))
     if count > len(links):
-        raise UsageError(f"failures: {count:,} links are to fail, and there are {len(links):,} between switches")
+        raise UsageError(f"{count:,} links are to fail, and there are {len(links):,} between switches")
     drawn = np.sort(np.random.default_rng(seed).choice(links, count, replace=False))
     return [fabric.link_names[link] for link in drawn.tolist()]
 
@@ -222,7 +222,7 @@ class FailureNames:
 
     def _unknown(self, word: str) -> UsageError:
         hint = did_you_mean(word, self._known()) or "name a port as DEVICE:PORT, two devices as ONE-OTHER, or a switch"
-        return UsageError(f"failures: {word!r}: there is no such link or switch; {hint}")
+        return UsageError(f"{word!r}: there is no such link or switch; {hint}")
 
     def _pairs(self) -> Iterator[tuple[int, tuple[str, str]]]:
         """Yield every link with the names of its devices."""

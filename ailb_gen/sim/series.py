@@ -113,5 +113,5 @@ def sampler_of(fabric: FabricArrays, workload: Workload, settings: SimulationSet
     flows = workload.flows()
     sent = np.bincount(workload.source[flows], workload.amount[flows], fabric.host_count)
     busiest = float((sent * PS_BITS / np.maximum(host_rates(fabric), 1)).max(initial=0.0))
-    packet = (settings.packets.payload_bytes + settings.packets.header_bytes) * PS_BITS / float(fabric.rate_bps.min())
+    packet = (settings.packets.payload_bytes + settings.header_bytes) * PS_BITS / float(fabric.rate_bps.min())
     return Sampler(fabric, max(1, int(max(2 * busiest / MOST, PACKETS * packet))))

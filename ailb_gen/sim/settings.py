@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from ailb_gen.sim.congestion import CONGESTION
 from ailb_gen.sim.fabric import PS_PER_US, Bools, Float64, Int64
 
 TransportName = Literal["raw", "go-back-n", "selective-repeat", "timeout-only"]
@@ -57,6 +58,21 @@ class BufferSettings:
     scheduling: Scheduling = "strict"
     # Probability that a packet is lost on a link, shape (L,).
     loss_probability: Float64 | None = None
+
+
+# What stands for a setting that some switches (S,) or links (L,) do not have: an infinite buffer, no fixed threshold,
+# as much headroom as is needed, and neither PFC nor marks, losses and limits.
+UNSET_OF_SWITCHES = {"shared_buffer_bytes": 2**62, "pause_bytes": -1}
+UNSET_OF_LINKS = {
+    "pfc": False,
+    "headroom_bytes": -1,
+    "obeys_pauses": True,
+    "payload_limit_bytes": 2**31,
+    "ecn_min_bytes": -1,
+    "ecn_max_bytes": -1,
+    "ecn_probability": 0.0,
+    "loss_probability": 0.0,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,3 +151,14 @@ class SimulationSettings:
     measurement: Measurement = Measurement()
     # Simulated time at which to stop, even with unfinished flows.
     until_ps: int | None = None
+
+    @property
+    def telemetry_bytes(self) -> int:
+        """The bytes of a packet into which switches write, beyond its other headers."""
+        row = CONGESTION[self.congestion.name]
+        return int(row.values(self.congestion.parameters)[row.telemetry]) if row.telemetry else 0
+
+    @property
+    def header_bytes(self) -> int:
+        """The bytes that a packet of data has beyond its payload."""
+        return self.packets.header_bytes + self.telemetry_bytes

@@ -13,13 +13,15 @@ from ailb_gen.errors import NoPathError, UsageError
 from ailb_gen.parallel import executor_of
 from ailb_gen.sim.memory import available_bytes, least_bytes, needed_bytes, shown_bytes
 from ailb_gen.sim.outcome import Progress
-from ailb_gen.sim.point import ENTRIES, Point, run_of, simulate
+from ailb_gen.sim.point import ENTRIES, Point, SimulationRun, run_of, simulate
 from ailb_gen.sim.reachable import check_reachable
 from ailb_gen.sim.results import PointResult
 from ailb_gen.sim.workload import LeastTraffic
 
 # Seconds between two looks at how far the processes are.
 LOOK_S = 0.25
+# Packets of a flow have 32-bit numbers.
+MOST_PACKETS = 2**31 - 1
 # Per point on a board: tasks that have ended, ps, events.
 FIELDS = 3
 
@@ -113,10 +115,22 @@ def prepare(
             cut = True
         for number in numbers:
             run = run_of(points[number], traffic)
+            _check_counts(run)
             needed = needed_bytes(run.fabric, run.workload, run.settings, run.point.level)
             found[number] = Prepared(run.point, run.digest(), run.workload.count, needed, cut)
         advance(len(numbers))
     return [found[number] for number in range(len(points))]
+
+
+def _check_counts(run: SimulationRun) -> None:
+    """Raise UsageError for a flow of more packets than the engine counts."""
+    payload = run.settings.packets.payload_bytes
+    largest = int(run.workload.amount[run.workload.flows()].max(initial=0))
+    if run.point.level == "packet" and largest > payload * MOST_PACKETS:
+        raise UsageError(
+            f"{run.point.variant}, seed {run.point.seed}: a flow of {shown_bytes(largest)} has more than "
+            f"{MOST_PACKETS:,} packets of {payload:,} bytes; simulate fewer bytes, or --level flow"
+        )
 
 
 def check_memory(prepared: Sequence[Prepared], options: Options) -> None:

@@ -61,6 +61,7 @@ def slowdowns(
     """Return the slowdown of some flows, tasks of a workload, shape (F,); NaN for those that have not ended.
 
     A flow's time until its last acknowledgment is back, over base round trip + (bytes + headers) / rate; at least 1.
+    Headers are without what switches write (INT), so that its cost counts (Li et al., SIGCOMM 2019, their simulator).
     Where flows end with their last byte's arrival, the return path without queues is added, also if nothing is
     acknowledged.
     """

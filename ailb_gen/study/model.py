@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ailb_gen.study.quantities import Quantity, Statistics
 
 if TYPE_CHECKING:
+    from ailb_gen.errors import Place
     from ailb_gen.intent.load import Intent
     from ailb_gen.sim.point import ExtraMeasurement
 
@@ -33,6 +34,8 @@ class Case:
     extras: Mapping[str, ExtraMeasurement] = field(default_factory=dict)
     chart: tuple[str, str] | None = None
     may_be_cut: bool = False
+    # Where a file of the user has parts of the scenario.
+    places: Mapping[tuple[str | int, ...], Place] = field(default_factory=dict)
 
     @property
     def charted(self) -> tuple[str, str]:

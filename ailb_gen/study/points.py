@@ -60,7 +60,7 @@ def study_variants(study: Study) -> list[Variant]:
 
 def _variant(study: Study, case: Case) -> Variant:
     name = f"study {study.name}: {case.name}"
-    source = Source(name, dict(case.scenario), {(): Place(name, 0)})
+    source = Source(name, dict(case.scenario), {(): Place(name, 0), **case.places})
     found: Sequence[Variant] = variants(source)
     if len(found) != 1:
         raise UsageError(f"study {study.name}: {case.name}: a case is one scenario, without a sweep")

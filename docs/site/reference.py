@@ -20,7 +20,7 @@ from ailb_gen.errors import CODES, EXIT_CODES
 from ailb_gen.intent.platforms import Profile, shipped, shipped_names
 from ailb_gen.intent.schema import json_schema
 from ailb_gen.intent.settings import Settings
-from ailb_gen.sim.balancers import BALANCERS, HASHED, LEAST_LOADED, LEAST_LOADED_NEXT, SPREAD, Balancer, Parameter
+from ailb_gen.sim.balancers import BALANCERS, HASHED, LEAST_LOADED, LEAST_LOADED_NEXT, MOST, SPREAD, Balancer, Parameter
 from ailb_gen.sim.congestion import CONGESTION, CongestionControl
 from ailb_gen.sim.scenario.models import json_schema as scenario_schema
 from ailb_gen.study.what_if.models import json_schema as what_if_schema
@@ -262,7 +262,7 @@ def _parameters(title: str, declared: Mapping[str, Balancer] | Mapping[str, Cong
 
 
 def _range(parameter: Parameter) -> str:
-    if parameter.most == float("inf"):
+    if parameter.most == MOST:
         return f"≥ {parameter.least:,.10g}"
     return f"{parameter.least:,.10g} to {parameter.most:,.10g}"
 

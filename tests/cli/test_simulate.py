@@ -314,8 +314,11 @@ BAD = [
         "--fail spine1,rate=0%: error[out-of-range]: failures[0].rate",
     ),
     ((*JVD, "--bytes", "1M", "--fail", "spine1,speed=1"), "failures[0].speed: unknown key"),
-    ((*JVD, "--bytes", "1M", "--fail", "999 links"), "failures: 999 links are to fail, and there are 64 between"),
-    ((*JVD, "--bytes", "1M", "--fail", ""), "failures: '': there is no such link or switch; name a port as"),
+    (
+        (*JVD, "--bytes", "1M", "--fail", "999 links"),
+        "--fail 999 links: error[wrong-value]: failures[0].random: 999 links are to fail, and there are 64 between",
+    ),
+    ((*JVD, "--bytes", "1M", "--fail", ""), "failures[0].name: '': there is no such link or switch; name a port as"),
     ((*JVD, "--bytes", "1M", "--set", "traffic[0].collective.hosts=h100-01:*"), "are GPUs of one server"),
     (("SMALL", "--set", "until=-1ms"), "--set until=-1ms: error[out-of-range]: until: the time must not be negative"),
     (("SMALL", "--set", "seeds=many"), "must be a number of seeds or a list of them, not 'many'"),

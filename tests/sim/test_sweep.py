@@ -176,6 +176,14 @@ def test_what_does_not_fit_into_memory_is_refused(monkeypatch: pytest.MonkeyPatc
     check_memory(prepared, Options("processes", 2))
 
 
+def test_more_packets_than_can_be_counted_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweep, "available_bytes", lambda: None)
+    most = 4096 * (2**31 - 1)
+    assert len(prepare([a_point(size=most), replace(a_point(size=most + 1), level="flow")])) == 2
+    with pytest.raises(UsageError, match=r"ecmp, seed 1: a flow of 8 TiB has more than 2,147,483,647 packets of"):
+        prepare([a_point(size=most + 1)])
+
+
 def test_free_memory_is_what_the_kernel_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "meminfo").write_text("MemTotal: 9 kB\nMemAvailable:  2048 kB\n")
     monkeypatch.setattr(memory, "MEMINFO", tmp_path / "meminfo")

@@ -70,8 +70,7 @@ def _pause(state: EngineState, link: int, packet: int, now: int) -> None:
 def _is_lost(state: EngineState, link: int, packet: int, now: int) -> bool:
     """Return whether a packet is lost on a link that fails, failed while it was under way, or loses at random."""
     wire, port = state.wires[link], state.ports[link]
-    sent = state.links[link].delay + state.packets[packet].bytes * state.links[link].byte_ps
-    if wire.down or now - sent < port.restored:
+    if wire.down or now <= port.lost_until:
         return True
     if state.packets[packet].bytes > port.most_bytes and state.packets[packet].kind == r.DATA:
         return True
@@ -114,8 +113,6 @@ def _change_speed(state: EngineState, number: int) -> None:
     """Let a link have another rate and delay; packets that it sends then do not arrive before those on the wire."""
     change = state.changes[number]
     link = state.links[change.link]
-    if state.config[0].lazy:
-        catch_up(state, change.link, change.time)
     arrived = link.free + link.delay
     link.byte_ps, link.delay = change.byte_ps, change.delay
     if state.wires[change.link].head != r.NONE and arrived - link.delay > link.free:
@@ -123,8 +120,6 @@ def _change_speed(state: EngineState, number: int) -> None:
         if link.wake != r.NEVER:
             link.wake = moment(link.free, r.FREED)
         schedule(state, change.link)
-    # When packets on the wire were sent does not follow from the new ones.
-    state.ports[change.link].restored = -r.NEVER
 
 
 @compiled
@@ -132,7 +127,12 @@ def _change(state: EngineState, number: int) -> None:
     """Let a link fail, come back, or carry less than it could."""
     change = state.changes[number]
     link, wire = state.links[change.link], state.wires[change.link]
+    if state.config[0].lazy:
+        # What it sends from now on, it sends as it is then.
+        catch_up(state, change.link, change.time - 1)
     returns = wire.down and change.up
+    if returns and wire.head != r.NONE:
+        state.ports[change.link].lost_until = link.free + link.delay
     wire.down = 0 if change.up else 1
     wire.lossy = 1
     state.ports[change.link].loss = change.loss
@@ -140,7 +140,6 @@ def _change(state: EngineState, number: int) -> None:
         _change_speed(state, number)
     if not returns:
         return
-    state.ports[change.link].restored = change.time
     # What the other direction heard last may be out of date.
     _stop(state, wire.reverse, state.wires[wire.reverse].pausing, change.time)
 

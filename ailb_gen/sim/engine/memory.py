@@ -44,7 +44,7 @@ def window_packets(fabric: FabricArrays, settings: SimulationSettings) -> int:
 
 def longest_round_trip(fabric: FabricArrays, settings: SimulationSettings) -> float:
     """Return the round trip of a packet over two tiers of the slowest and longest links, all idle, in ps."""
-    wire = settings.packets.payload_bytes + settings.packets.header_bytes
+    wire = settings.packets.payload_bytes + settings.header_bytes
     return 2 * 4 * float(fabric.delay_ps.max()) + 4 * wire * float(byte_ps(fabric).max())
 
 
@@ -179,23 +179,12 @@ def _congestion(fabric: FabricArrays, settings: SimulationSettings) -> dict[str,
         "paced": hooks.paced,
         "windowed": hooks.windowed,
         "controlled": hooks.keeps,
-        "telemetry_bytes": _telemetry_bytes(settings),
-        "telemetry_hops": STAMPS if hooks.telemetry else 0,
-        "header_bytes": _header_bytes(settings),
+        "telemetry_bytes": settings.telemetry_bytes,
+        "telemetry_hops": STAMPS if congestion.CONGESTION[settings.congestion.name].telemetry else 0,
+        "header_bytes": settings.header_bytes,
         "common_round_trip_ps": _congestion_parameters(settings).get("round_trip_ps", 0)
         or longest_round_trip(fabric, settings),
     }
-
-
-def _telemetry_bytes(settings: SimulationSettings) -> int:
-    """Return the bytes of a packet into which switches write."""
-    parameter = CONTROLS[settings.congestion.name].telemetry
-    return int(_congestion_parameters(settings)[parameter]) if parameter else 0
-
-
-def _header_bytes(settings: SimulationSettings) -> int:
-    """Return the bytes that a packet of data has beyond its payload."""
-    return settings.packets.header_bytes + _telemetry_bytes(settings)
 
 
 def _congestion_parameters(settings: SimulationSettings) -> dict[str, float]:
@@ -246,7 +235,7 @@ def _ports(links: int, settings: SimulationSettings) -> Records:
         result["loss"] = switches.loss_probability
     result["deaf"] = ~np.asarray(switches.obeys_pauses)
     if switches.payload_limit_bytes is not None:
-        most = np.minimum(switches.payload_limit_bytes + _header_bytes(settings), NO_LIMIT)
+        most = np.minimum(switches.payload_limit_bytes + settings.header_bytes, NO_LIMIT)
         result["most_bytes"] = most
     return result
 
@@ -289,7 +278,7 @@ def needed_headroom(fabric: FabricArrays, settings: SimulationSettings) -> r.Int
     """
     packets = settings.packets
     flying = (2 * fabric.delay_ps) // byte_ps(fabric)
-    return flying + 3 * (packets.payload_bytes + _header_bytes(settings)) + packets.control_bytes
+    return flying + 3 * (packets.payload_bytes + settings.header_bytes) + packets.control_bytes
 
 
 def _headroom(fabric: FabricArrays, settings: SimulationSettings) -> r.Ints:

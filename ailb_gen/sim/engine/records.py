@@ -97,7 +97,7 @@ PORT = np.dtype(
         ("pauses", "i8"),
         ("paused_at", "i8"),
         ("paused_ps", "i8"),
-        ("restored", "i8"),  # what was sent before is lost
+        ("lost_until", "i8"),  # what arrives by then was sent before the link came back
         ("loss", "f8"),
         ("most_bytes", "i4"),  # of a packet of data that is not too large for the MTU
         ("deaf", "i4"),  # the sender does not obey pause frames

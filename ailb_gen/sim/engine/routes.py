@@ -31,7 +31,7 @@ def base_round_trip(state: EngineState, flow: int, size: int, count: int) -> int
             link = state.set_links[entry.first + position]
             there, back = state.links[link], state.links[state.wires[link].reverse]
             time = there.delay + size * there.byte_ps
-            time += back.delay + config.control_bytes * back.byte_ps
+            time += back.delay + (config.control_bytes + config.telemetry_bytes) * back.byte_ps
             if time < least:
                 least, best = time, link
         total += least

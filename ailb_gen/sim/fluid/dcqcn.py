@@ -32,8 +32,14 @@ def begin(state: FluidState, slot: int) -> None:
     """Start a flow at the rate that its queue pair has; a new one at that of its link."""
     state.echo[slot, :] = 0.0
     pair, limit, now = state.tasks[state.flows[slot].task].pair, state.limits[slot], state.run[0].now
+    if pair != NONE:
+        # What the message before knows, if it is still being sent.
+        if state.pairs[pair].running:
+            state.pairs[pair] = state.limits[state.pairs[pair].running - 1]
+        state.pairs[pair].running = slot + 1
     if pair != NONE and state.pairs[pair].line > 0:
         state.limits[slot] = state.pairs[pair]
+        limit.running = 0
         while limit.increase_at <= now:
             _increase(state, slot)
         limit.tick_at = limit.ticked_at + state.run[0].cut_interval if limit.first else FOREVER
@@ -48,9 +54,9 @@ def begin(state: FluidState, slot: int) -> None:
 
 @inlined
 def keep(state: FluidState, slot: int) -> None:
-    """Let a queue pair know what a message of it knew."""
+    """Let a queue pair know what a message of it knew, unless a later one goes on with that already."""
     pair = state.tasks[state.flows[slot].task].pair
-    if pair != NONE:
+    if pair != NONE and state.pairs[pair].running == slot + 1:
         state.pairs[pair] = state.limits[slot]
 
 

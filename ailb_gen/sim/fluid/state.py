@@ -79,6 +79,7 @@ LIMIT = np.dtype(
         ("ticks", "i8"),
         ("stage", "i4"),
         ("first", "i4"),  # the first mark came back at the last tick
+        ("running", "i4"),  # of a queue pair: 1 + the slot of its last message, which has not ended; 0: it has
     ],
     align=True,
 )

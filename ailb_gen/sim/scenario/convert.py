@@ -15,7 +15,7 @@ import numpy as np
 from ailb_gen.errors import UsageError
 from ailb_gen.sim.fabric import FabricArrays, Float64, Int32, Int64
 from ailb_gen.sim.scenario.exceptions import with_exceptions, with_other_parameters
-from ailb_gen.sim.scenario.models import DCQCN_KEYS, Congestion, Loss, Scenario, Switches
+from ailb_gen.sim.scenario.models import Congestion, Loss, Scenario, Switches
 from ailb_gen.sim.scenario.names import links_of, matching
 from ailb_gen.sim.scenario.placement import servers_by_name
 from ailb_gen.sim.scenario.traffic import CollectivePart, TracePart, TrainingPart
@@ -82,12 +82,7 @@ def _refuse_large_packets(scenario: Scenario, fabric: FabricArrays, base: Buffer
 
 def _congestion(part: Congestion) -> CongestionSettings:
     """Return the settings of congestion control; DCQCN's parameters may be keys of their own, with units."""
-    given: dict[str, float] = {}
-    if part.name == "dcqcn":
-        for name, key in DCQCN_KEYS.items():
-            # Times are in ps and rates in bit/s.
-            given[name] = getattr(part, key) / (10**6 if key != name else 1)
-    return CongestionSettings(part.name, given | part.parameters)
+    return CongestionSettings(part.name, (part.dcqcn if part.name == "dcqcn" else {}) | part.parameters)
 
 
 def values(part: Model, kind: type[Any]) -> dict[str, Any]:
@@ -118,7 +113,7 @@ def _loss(rows: tuple[Loss, ...], fabric: FabricArrays) -> Float64:
     found = np.zeros(fabric.link_count)
     for row in rows:
         for pattern in row.links:
-            found[links_of(fabric, pattern, "switches.loss")] = row.probability
+            found[links_of(fabric, pattern)] = row.probability
     return found
 
 
@@ -128,7 +123,7 @@ def ranks_of(patterns: tuple[str, ...], fabric: FabricArrays) -> Int32:
     Raises UsageError.
     """
     names = fabric.names[: fabric.host_count]
-    found = [number for pattern in patterns for number in matching(names, pattern, "hosts", "host")]
+    found = [number for pattern in patterns for number in matching(names, pattern, "host")]
     every = [number for number in range(len(names)) if number not in fabric.without_gpus]
     return np.array(list(dict.fromkeys(found)) if patterns else every, dtype=np.int32)
 

@@ -14,9 +14,8 @@ from ailb_gen.sim.balancers import BALANCERS, DLB
 from ailb_gen.sim.fabric import FabricArrays
 from ailb_gen.sim.scenario.models import EcnPart, SwitchException
 from ailb_gen.sim.scenario.names import switches_or_ports
-from ailb_gen.sim.settings import BalancerSettings, BufferSettings
+from ailb_gen.sim.settings import UNSET_OF_LINKS, UNSET_OF_SWITCHES, BalancerSettings, BufferSettings
 
-WHAT = "switches.exceptions"
 # Keys that whole switches have, with the field of their settings.
 OF_SWITCHES = {
     "shared_buffer": "shared_buffer_bytes",
@@ -32,18 +31,7 @@ OF_PORTS = {
 }
 # Fields of marking, of ports, in the order of `_marking`.
 ECN = ("ecn_min_bytes", "ecn_max_bytes", "ecn_probability")
-# More than any run sends.
-INFINITE = 2**62
-# What stands for a setting that is not given, of switches and ports that an exception leaves alone, as the engine has
-# it: an infinite buffer, no fixed threshold, as much headroom as is needed, no marking.
-UNSET = {
-    "shared_buffer_bytes": INFINITE,
-    "pause_bytes": -1,
-    "headroom_bytes": -1,
-    "ecn_min_bytes": -1,
-    "ecn_max_bytes": -1,
-    "ecn_probability": 0.0,
-}
+UNSET = {**UNSET_OF_SWITCHES, **UNSET_OF_LINKS}
 
 
 def with_exceptions(base: BufferSettings, rows: Sequence[SwitchException], fabric: FabricArrays) -> BufferSettings:
@@ -51,10 +39,7 @@ def with_exceptions(base: BufferSettings, rows: Sequence[SwitchException], fabri
     for row in rows:
         given = row.model_dump(include={*OF_SWITCHES, *OF_PORTS}, exclude_none=True)
         for pattern in row.at:
-            switches, links = switches_or_ports(fabric, pattern, WHAT)
-            whole = [key for key in (*OF_SWITCHES, "parameters") if key in row.model_fields_set]
-            if whole and not switches:
-                raise UsageError(f"{WHAT}: {pattern!r} names ports, and {whole[0]!r} is a setting of whole switches")
+            switches, links = named_places(row, pattern, fabric)
             changed: dict[str, Any] = {}
             for key, value in given.items():
                 if key in OF_SWITCHES:
@@ -63,13 +48,25 @@ def with_exceptions(base: BufferSettings, rows: Sequence[SwitchException], fabri
                     name, incoming = OF_PORTS[key]
                     places = fabric.link_reverse[links] if incoming else np.array(links)
                 count = fabric.switch_count if key in OF_SWITCHES else fabric.link_count
-                changed[name] = _changed(base, name, count, places, INFINITE if value == "infinite" else value)
+                changed[name] = _changed(base, name, count, places, UNSET[name] if value == "infinite" else value)
             for name, value in zip(ECN, _marking(row.ecn), strict=True) if row.ecn is not None else ():
                 changed[name] = _changed(base, name, fabric.link_count, np.array(links), value)
             base = replace(base, **changed)
     if base.shared_buffer_bytes is None and bool(np.any(base.pfc)):
         raise UsageError("switches: PFC needs a finite buffer; give 'shared_buffer', such as 9MiB")
     return base
+
+
+def named_places(row: SwitchException, pattern: str, fabric: FabricArrays) -> tuple[list[int], list[int]]:
+    """Return the switches and links that an exception names.
+
+    Raises UsageError for none, and for ports where it has a setting of whole switches.
+    """
+    switches, links = switches_or_ports(fabric, pattern)
+    whole = [key for key in (*OF_SWITCHES, "parameters") if key in row.model_fields_set]
+    if whole and not switches:
+        raise UsageError(f"{pattern!r} names ports, and {whole[0]!r} is a setting of whole switches")
+    return switches, links
 
 
 def with_other_parameters(
@@ -81,7 +78,7 @@ def with_other_parameters(
     for row in rows:
         own = {name: value for name, value in row.parameters.items() if name in known}
         for pattern in row.at if own else ():
-            for switch in switches_or_ports(fabric, pattern, WHAT)[0]:
+            for switch in named_places(row, pattern, fabric)[0]:
                 exceptions[switch] = {**exceptions.get(switch, base.parameters), **own}
     return replace(base, exceptions=exceptions)
 

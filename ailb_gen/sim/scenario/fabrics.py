@@ -6,15 +6,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ailb_gen.errors import UsageError
+import numpy as np
+
+from ailb_gen.errors import IntentError, UsageError
 from ailb_gen.intent.load import load
 from ailb_gen.manifest import read_any
 from ailb_gen.network.fabric import Network
 from ailb_gen.network.read import read_network
 from ailb_gen.routing.graph import Graph
 from ailb_gen.routing.rib import Routing
+from ailb_gen.sim.balancers import BALANCERS
 from ailb_gen.sim.clos import clos, with_outages
-from ailb_gen.sim.fabric import FabricArrays
+from ailb_gen.sim.fabric import PS_PER_S, FabricArrays
 from ailb_gen.sim.failures import Outage, random_cables, random_links, without_links
 from ailb_gen.sim.from_network import from_network
 from ailb_gen.sim.left_out import LeftOut, left_out, of_switch
@@ -28,17 +31,30 @@ from ailb_gen.sim.scenario.load import Variant
 from ailb_gen.sim.scenario.models import Clos, FabricPart, FailurePart, Files, Scenario
 from ailb_gen.sim.scenario.placement import read_placement
 from ailb_gen.sim.scenario.recipe import TrafficRecipe
+from ailb_gen.sim.scenario.unknown import unknown_names
 from ailb_gen.sim.settings import BalancerSettings, BufferSettings, SimulationSettings
+from ailb_gen.wording import some
 
 # The balancer for which colors decide.
 RLB = "rlb"
 NO_SWITCHES = "level flow: all switches balance alike, as most do; other settings of single switches have no effect"
 NO_CLASSES = "level flow: all flows share links equally; 'priority' has no effect"
 NO_DELAY = "level flow: 'delay' and 'loss' of failures have no effect; 'rate' has"
+NO_LOSS = "level flow: 'switches.loss' has no effect"
+NO_QUEUES = "level flow: there are no queues of packets; {} of switches.exceptions has no effect"
+# A larger share of a rate is worth a warning.
+ROUNDED = 0.005
+NOT_WHOLE = "packets pass links of {:.6g}g at {:.6g}g: a byte takes whole picoseconds; --level flow has any rate"
 # Of congestion controls that rates of flows follow; flows of the others have their fair rates at once.
 FOLLOWED: tuple[str, ...] = ("none", "dcqcn")
 NOT_FOLLOWED = (
     "level flow: flows have fair rates at once; 'congestion: {}' has no effect, and collisions cost too little"
+)
+
+
+REORDERING = (
+    "{}: packets of a flow overtake each other, and go-back-N takes every one that is late for lost; NICs that place "
+    "packets out of order are 'transport: timeout-only', or selective-repeat with 'reordering'"
 )
 
 
@@ -185,24 +201,53 @@ def points_on(fabrics: Fabrics, variants: Sequence[Variant]) -> list[Point]:
     found: list[Point] = []
     for variant in variants:
         scenario = variant.scenario
-        base = fabrics.base(scenario)
-        settings = settings_of(scenario, base.fabric, base.settings)
+        base, settings, failed = _named(fabrics, variant)
         if scenario.level == "flow":
             fabrics.warnings |= dict.fromkeys(_without_effect(scenario, settings))
+        else:
+            fabrics.warnings |= dict.fromkeys(_rounded(base.fabric))
         recipe = TrafficRecipe(scenario.traffic, folder, read_placement(scenario.placement, folder, base.fabric))
         found += [
             Point(
                 variant.name or fabrics.balancer(scenario),
                 seed,
                 scenario.level,
-                fabrics.failed(scenario, seed),
+                failed[seed],
                 settings,
                 recipe,
                 scenario.measure.after,
             )
-            for seed in dict.fromkeys(scenario.seeds)
+            for seed in failed
         ]
     return found
+
+
+def reordering(points: Iterable[Point]) -> list[str]:
+    """Return a warning of load balancers whose reordering the hosts take for losses, if there are any."""
+    names = {
+        point.settings.balancer.name: None
+        for point in points
+        if point.level == "packet" and point.settings.transport.name == "go-back-n"
+    }
+    late = [name for name in names if BALANCERS[name].reorders]
+    return [REORDERING.format(some(late))] if late else []
+
+
+def _named(fabrics: Fabrics, variant: Variant) -> tuple[Base, SimulationSettings, dict[int, FabricArrays]]:
+    """Return the fabric of a variant, its settings, and the fabric by seed. Raises UsageError, IntentError.
+
+    The latter has all names that the fabric lacks.
+    """
+    scenario = variant.scenario
+    try:
+        base = fabrics.base(scenario)
+        settings = settings_of(scenario, base.fabric, base.settings)
+        return base, settings, {seed: fabrics.failed(scenario, seed) for seed in scenario.seeds}
+    except UsageError as error:
+        sound = fabrics.base(scenario.model_copy(update={"failures": ()}))
+        if problems := list(unknown_names(scenario, variant.source, sound.fabric)):
+            raise IntentError(problems) from error
+        raise
 
 
 def _without_effect(scenario: Scenario, settings: SimulationSettings) -> Iterator[str]:
@@ -211,10 +256,28 @@ def _without_effect(scenario: Scenario, settings: SimulationSettings) -> Iterato
         yield NO_CLASSES
     if any(one.delay or one.loss for one in scenario.failures):
         yield NO_DELAY
+    if scenario.switches.loss:
+        yield NO_LOSS
+    followed = {"at", "parameters"} | ({"ecn"} if settings.congestion.name == "dcqcn" else set())
+    if without := sorted({key for row in scenario.switches.exceptions for key in row.model_fields_set} - followed):
+        yield NO_QUEUES.format(some(without))
     if settings.congestion.name not in FOLLOWED:
         yield NOT_FOLLOWED.format(settings.congestion.name)
     if settings.balancer.exceptions:
         yield NO_SWITCHES
+
+
+def _rounded(fabric: FabricArrays) -> Iterator[str]:
+    """Yield the rates that packets cannot have, with those that they get. Raises UsageError for infinite ones."""
+    rates = np.unique(fabric.rate_bps)
+    used = np.rint(8 * PS_PER_S / rates)
+    if not used.all():
+        raise UsageError(
+            f"links of {rates[-1] / 1e12:,.6g}t: a byte takes no picosecond; use at most 8t, or --level flow"
+        )
+    for rate, found in zip(rates.tolist(), (8 * PS_PER_S / used).tolist(), strict=True):
+        if abs(found - rate) > ROUNDED * rate:
+            yield NOT_WHOLE.format(rate / 1e9, found / 1e9)
 
 
 def _clos(part: Clos, colored: bool) -> FabricArrays:

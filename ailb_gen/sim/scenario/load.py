@@ -15,9 +15,10 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from ailb_gen.errors import IntentError, Place, Problem, UsageError
-from ailb_gen.sim.balancers import BALANCERS, Parameter
+from ailb_gen.sim.balancers import BALANCERS, MOST, Parameter
 from ailb_gen.sim.congestion import CONGESTION
 from ailb_gen.sim.scenario.models import (
+    DCQCN,
     DCQCN_KEYS,
     UNWRITTEN_STEPS,
     BalancerPart,
@@ -35,6 +36,12 @@ from ailb_gen.yamlio import Path, Source, dotted, read_yaml
 MAX_VARIANTS = 10_000
 # Sections for which a name can stand.
 NAMED = frozenset({"balancer", "transport", "congestion"})
+# Where the parameters of load balancers and congestion control belong.
+PARAMETER_HINTS = {
+    one.name: f"it is a parameter: write 'parameters: {{{one.name}: ...}}'"
+    for declared in (*(row.parameters for row in BALANCERS.values()), *(row.parameters for row in CONGESTION.values()))
+    for one in declared
+}
 STEP = re.compile(r"([A-Za-z_][A-Za-z0-9_-]*)((?:\[[0-9]{1,6}\])*)")
 
 
@@ -207,7 +214,7 @@ def short_scenario(
 
 def checked(source: Source) -> Scenario:
     """Return the models of a scenario. Raises IntentError with everything that is wrong."""
-    scenario = validated(Scenario, source, UNWRITTEN_STEPS)
+    scenario = validated(Scenario, source, UNWRITTEN_STEPS, PARAMETER_HINTS)
     problems = [*_fabric(scenario, source), *balancer_problems(scenario.balancer, source, "balancer")]
     problems += [*_switches(scenario, source), *_transport(scenario, source)]
     problems += [*congestion_problems(scenario.congestion, source), *failure_problems(scenario.failures, source)]
@@ -239,11 +246,15 @@ def congestion_problems(part: Congestion, source: Source) -> Iterator[Problem]:
     declared = CONGESTION[part.name].parameters
     yield from _parameter_problems(part.name, part.parameters, declared, source, ("congestion",))
     for name, key in DCQCN_KEYS.items():
-        if key in part.model_fields_set and (part.name != "dcqcn" or name in part.parameters):
-            reason = f"is a key of dcqcn, and 'name' is {part.name}"
-            if part.name == "dcqcn":
-                reason = f"is given twice, also as 'parameters.{name}'"
-            yield problem_at(source, "conflict", ("congestion", key), reason)
+        path: Path = ("congestion", key)
+        if key not in part.model_fields_set:
+            continue
+        if part.name != "dcqcn":
+            yield problem_at(source, "conflict", path, f"is a key of dcqcn, and 'name' is {part.name}")
+        elif name in part.parameters:
+            yield problem_at(source, "conflict", path, f"is given twice, also as 'parameters.{name}'")
+        elif reason := _beyond(DCQCN[name], part.dcqcn[name]):
+            yield problem_at(source, "out-of-range", path, reason)
 
 
 def _parameter_problems(
@@ -256,11 +267,17 @@ def _parameter_problems(
         if name not in known:
             hint = did_you_mean(name, known) or f"it has {', '.join(known) or 'none'}"
             yield problem_at(source, "unknown-key", path, f"{what} has no such parameter", hint)
-        elif not known[name].least <= value <= known[name].most:
-            least, most = known[name].least, known[name].most
-            allowed = f"at least {least:g}" if most == float("inf") else f"{least:g} to {most:g}"
-            reason = f"must be {allowed}, not {value:g}"
+        elif reason := _beyond(known[name], value):
             yield problem_at(source, "out-of-range", path, reason)
+
+
+def _beyond(parameter: Parameter, value: float) -> str:
+    """Return why a value is beyond the bounds of a parameter; empty if it is not."""
+    least, most, unit = parameter.least, parameter.most, parameter.unit and f" {parameter.unit}"
+    if least <= value <= most:
+        return ""
+    allowed = f"at least {least:g}" if value < least and most == MOST else f"{least:g} to {most:,.10g}"
+    return f"must be {allowed}{unit}, not {value:g}{unit}"
 
 
 def _switches(scenario: Scenario, source: Source) -> Iterator[Problem]:

@@ -35,6 +35,8 @@ from ailb_gen.wording import did_you_mean
 # Steps of a validation path that no file has: `transport: raw` is read as `transport: {name: raw}`, and so on.
 UNWRITTEN_STEPS = frozenset({"name", "count", "word", "[key]"})
 MAX_SEEDS = 10_000
+# Far more than any network has; sizes of packets are 32-bit numbers.
+MAX_PAYLOAD, MAX_HEADER = 1 << 24, 1 << 16
 DETECTION_PS = 1000 * PS_PER_US
 
 Positive = Annotated[Int, Field(ge=1)]
@@ -103,9 +105,9 @@ class FabricPart(Model):
 class Packets(Model):
     """Sizes on the wire."""
 
-    payload: SomeBytes = written("4096", "most bytes of a message in a packet")
-    header: Bytes = written("48", "of every data packet")
-    control: SomeBytes = written("60", "ACK, NACK, CNP and pause frames")
+    payload: Annotated[SomeBytes, Field(le=MAX_PAYLOAD)] = written("4096", "most bytes of a message in a packet")
+    header: Annotated[Bytes, Field(le=MAX_HEADER)] = written("48", "of every data packet")
+    control: Annotated[SomeBytes, Field(le=MAX_HEADER)] = written("60", "ACK, NACK, CNP and pause frames")
 
 
 class EcnPart(Model):
@@ -243,6 +245,11 @@ class Congestion(Model):
     additive: Rate = _of_dcqcn("additive_mbps")
     hyper: Rate = _of_dcqcn("hyper_mbps")
     minimum: Rate = _of_dcqcn("minimum_mbps")
+
+    @property
+    def dcqcn(self) -> dict[str, float]:
+        """The values of the keys of DCQCN by the names of its parameters: times are in ps, and rates in bit/s."""
+        return {name: getattr(self, key) / (10**6 if key != name else 1) for name, key in DCQCN_KEYS.items()}
 
 
 class Nics(Model):

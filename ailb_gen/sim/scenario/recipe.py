@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,8 +21,8 @@ from ailb_gen.sim.scenario.traffic import (
     ArrivalsPart,
     BackgroundPart,
     CollectivePart,
-    Connections,
     FlowsPart,
+    JobPart,
     MicePart,
     ScaleUnitPart,
     TracePart,
@@ -33,7 +33,7 @@ from ailb_gen.sim.statistics import Collective
 from ailb_gen.sim.traffic import scale_unit
 from ailb_gen.sim.traffic.aicb import read_layers, replay_layers
 from ailb_gen.sim.traffic.algorithms import CollectiveOptions
-from ailb_gen.sim.traffic.arrivals import mice, poisson, read_size_distribution
+from ailb_gen.sim.traffic.arrivals import SizeDistribution, mice, poisson, read_size_distribution
 from ailb_gen.sim.traffic.background import with_background
 from ailb_gen.sim.traffic.builder import QueuePairs, TaskBuilder, TaskCounter
 from ailb_gen.sim.traffic.connection_matrix import read_connection_matrix
@@ -42,13 +42,14 @@ from ailb_gen.sim.traffic.flowlist import read_flow_list
 from ailb_gen.sim.traffic.nccl import Tuning
 from ailb_gen.sim.traffic.parallelism import Training
 from ailb_gen.sim.traffic.replay import ReplayOptions, replay
+from ailb_gen.sim.traffic.trace import TraceStep
 from ailb_gen.sim.traffic.trace_files import read_trace
 from ailb_gen.sim.traffic.training import place, repeat, train
 from ailb_gen.sim.unloaded import host_rates
 from ailb_gen.sim.workload import LeastTraffic, Workload, merged
 
 Made = TypeVar("Made")
-JobPart = TypeVar("JobPart", CollectivePart, TrainingPart, TracePart)
+OneJob = TypeVar("OneJob", bound=JobPart)
 # A Poisson number is this many standard deviations below its mean once in 10^9 draws.
 DEVIATIONS = 6
 # How the name of a workload of AICB ends.
@@ -64,15 +65,31 @@ class EntryContext:
     folder: Path
     name: str
     placement: Placement
+    known: dict[tuple[str | None, ...], Any]
+
+    def once(self, read: Callable[[], Made], *names: str | None) -> Made:
+        """Return what `read` does, once for the same kind and names of files."""
+        if names not in self.known:
+            self.known[names] = read()
+        found: Made = self.known[names]
+        return found
 
 
 @dataclass(frozen=True, slots=True)
 class TrafficRecipe:
-    """Entries of a scenario's traffic; their files are below `folder`. `placement` is that of all its jobs."""
+    """Entries of a scenario's traffic; their files are below `folder`. `placement` is that of all its jobs.
+
+    `known` is what files hold that were read. Other processes read them themselves: traces are long.
+    """
 
     parts: tuple[TrafficPart, ...]
     folder: Path
     placement: Placement = AS_LISTED
+    known: dict[tuple[str | None, ...], Any] = field(default_factory=dict, compare=False, repr=False)
+
+    def __reduce__(self) -> tuple[type[TrafficRecipe], tuple[object, ...]]:
+        """Leave out what files hold."""
+        return TrafficRecipe, (self.parts, self.folder, self.placement)
 
     def least(self, fabric: FabricArrays, seed: int) -> list[LeastTraffic]:
         """Return the least of every entry, without making it. Raises UsageError, IntentError.
@@ -102,7 +119,9 @@ class TrafficRecipe:
         """Return the result of the function for the kind of an entry; errors name the entry."""
         part = self.parts[number]
         # Entries of one kind must not draw the same numbers.
-        context = EntryContext(fabric, seed + (number << 40), self.folder, self._name(number), self.placement)
+        context = EntryContext(
+            fabric, seed + (number << 40), self.folder, self._name(number), self.placement, self.known
+        )
         try:
             return makers[part.kind](part.chosen, context)
         except UsageError as error:
@@ -128,26 +147,27 @@ class TrafficRecipe:
 
 
 Makers = Mapping[str, Callable[[Any, EntryContext], Made]]
-Describe = Callable[[JobPart, EntryContext, TaskBuilder], Mapping[str, Collective]]
+Describe = Callable[[OneJob, EntryContext, TaskBuilder], Mapping[str, Collective]]
 
 
-def _queue_pairs(part: Connections, fabric: FabricArrays) -> QueuePairs:
+def _queue_pairs(part: JobPart, fabric: FabricArrays) -> QueuePairs:
     return QueuePairs(part.queue_pairs or addresses(fabric), part.split)
 
 
-def _inside(part: Connections, fabric: FabricArrays, hosts: Int32) -> dict[str, Any]:
+def _inside(part: JobPart, fabric: FabricArrays, hosts: Int32) -> dict[str, Any]:
     """Return the options of collectives about the inside of servers, and about what NCCL knows."""
     tuning = Tuning(int(host_rates(fabric)[hosts].min()), part.nvlink or 0, part.gpu, part.nvls)
     return {"nvlink_bps": part.nvlink or 0, "nvls": part.nvls, "tuning": tuning}
 
 
-def _job_hosts(part: CollectivePart | TrainingPart | TracePart, context: EntryContext) -> Int32:
+def _job_hosts(part: JobPart, context: EntryContext) -> Int32:
     """Return the hosts of a job in the order of the placement. Raises UsageError if the placement has none of them."""
     fabric = context.fabric
     if part.hostfile is None:
         placement = context.placement.of(part.job)
     else:
-        placement = read_placement(part.hostfile, context.folder, fabric).of(part.job)
+        name = part.hostfile
+        placement = context.once(lambda: read_placement(name, context.folder, fabric), "hosts", name).of(part.job)
     # Servers that a file names take part even without GPUs.
     patterns = part.hosts or (("*",) if placement.servers else ())
     hosts = placed(ranks_of(patterns, fabric), placement, fabric, context.seed)
@@ -193,8 +213,14 @@ def _describe_training(part: TrainingPart, context: EntryContext, builder: TaskB
 def _describe_trace(part: TracePart, context: EntryContext, builder: TaskBuilder) -> Mapping[str, Collective]:
     """Append a trace; none of its collectives has a bandwidth of its own."""
     fabric, path = context.fabric, context.folder / part.file
-    layers = read_layers(path, part.file) if path.suffix == AICB else None
-    steps, count = ([], layers.ranks) if layers else read_trace(context.folder, part.file, part.groups)
+    layers = context.once(lambda: read_layers(path, part.file), "layers", part.file) if path.suffix == AICB else None
+    steps: list[TraceStep] = []
+    if layers:
+        count = layers.ranks
+    else:
+        steps, count = context.once(
+            lambda: read_trace(context.folder, part.file, part.groups), "trace", part.file, part.groups
+        )
     hosts = _job_hosts(part, context)
     hosts = place(count or len(hosts), hosts)
     options = ReplayOptions(
@@ -209,7 +235,7 @@ def _describe_trace(part: TracePart, context: EntryContext, builder: TaskBuilder
     return {}
 
 
-def _job(describe: Describe[JobPart], part: JobPart, context: EntryContext) -> Traffic:
+def _job(describe: Describe[OneJob], part: OneJob, context: EntryContext) -> Traffic:
     builder = TaskBuilder(context.seed)
     collectives = describe(part, context, builder)
     workload = builder.finish()
@@ -217,7 +243,7 @@ def _job(describe: Describe[JobPart], part: JobPart, context: EntryContext) -> T
     return Traffic(replace(workload, start_ps=np.maximum(workload.start_ps, np.int64(part.start))), collectives)
 
 
-def _least_of_job(describe: Describe[JobPart], part: JobPart, context: EntryContext) -> LeastTraffic:
+def _least_of_job(describe: Describe[OneJob], part: OneJob, context: EntryContext) -> LeastTraffic:
     counter = TaskCounter()
     describe(part, context, counter)
     return counter.least()
@@ -229,8 +255,13 @@ def _flows(part: FlowsPart, context: EntryContext) -> Traffic:
     return Traffic(read(context.folder / part.file, part.file, context.fabric.host_count, context.seed))
 
 
+def _sizes(part: ArrivalsPart, context: EntryContext) -> SizeDistribution:
+    path = context.folder / part.file
+    return context.once(lambda: read_size_distribution(path, part.file, part.sizes), "sizes", part.file, part.sizes)
+
+
 def _arrivals(part: ArrivalsPart, context: EntryContext) -> Traffic:
-    sizes = read_size_distribution(context.folder / part.file, part.file, part.sizes)
+    sizes = _sizes(part, context)
     hosts = ranks_of(part.hosts, context.fabric)
     leaves = context.fabric.host_switches() if part.other_leaves else None
     rates = host_rates(context.fabric)[hosts]
@@ -238,7 +269,7 @@ def _arrivals(part: ArrivalsPart, context: EntryContext) -> Traffic:
 
 
 def _least_arrivals(part: ArrivalsPart, context: EntryContext) -> LeastTraffic:
-    sizes = read_size_distribution(context.folder / part.file, part.file, part.sizes)
+    sizes = _sizes(part, context)
     rate = float(host_rates(context.fabric)[ranks_of(part.hosts, context.fabric)].sum())
     mean = part.load * rate / (8 * sizes.mean_bytes()) * part.duration / PS_PER_S
     count = max(0, int(mean - DEVIATIONS * math.sqrt(mean)))
@@ -253,7 +284,7 @@ def _mice(part: MicePart, context: EntryContext) -> Traffic:
 
 
 def _background(part: BackgroundPart, context: EntryContext) -> Traffic:
-    links = {link: None for pattern in part.links for link in links_of(context.fabric, pattern, "links")}
+    links = {link: None for pattern in part.links for link in links_of(context.fabric, pattern)}
     fabric, workload = with_background(context.fabric, list(links), part.load, part.duration, part.start, context.seed)
     return Traffic(workload, fabric=fabric)
 

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, Wit
 
 from ailb_gen.validation import checked_text, wrong
 
-NUMBER = r"[0-9]{1,15}(?:\.[0-9]{1,12})?"
+NUMBER = r"[0-9]{1,30}(?:\.[0-9]{1,12})?"
 MAX = 2**62
 LINKS = re.compile("([0-9]{1,6}) links?")
 # K, M and G alone are those of nccl-tests.

@@ -35,8 +35,12 @@ class Part(Model):
     priority: Annotated[Int, Field(ge=0, le=7)] = Field(0, description="the class of its packets; 0 is served first")
 
 
-class Connections(Part):
-    """Keys about how a job sends."""
+class JobPart(Part):
+    """Keys common to all jobs."""
+
+    start: Time = written("0", START)
+    hosts: Names = EVERY
+    slices: Count = Field(1, description="messages per chunk of a ring")
 
     queue_pairs: QueuePairCount | None = Field(
         None, description="of a connection (NCCL_IB_QPS_PER_CONNECTION); default: the addresses of a host"
@@ -59,7 +63,7 @@ class Connections(Part):
     gpu: Generation = Field("hopper", description="generation of the GPUs, by which NCCL chooses (algorithm nccl)")
 
 
-class CollectivePart(Connections):
+class CollectivePart(JobPart):
     """A collective, once or several times in a row."""
 
     kind: CollectiveName = Field(description="the collective, or incast or permutation")
@@ -69,9 +73,6 @@ class CollectivePart(Connections):
     )
     steps: Count = Field(1, description="number of repetitions")
     compute: Time = written("0", "computation before every step")
-    start: Time = written("0", START)
-    hosts: Names = EVERY
-    slices: Count = Field(1, description="messages per chunk")
     at_once: Bool | None = Field(None, description="send without waiting for data that would have to arrive first")
     rounds: Count | None = Field(None, description="only the first steps of a ring")
     pxn: Bool = Field(True, description="all-to-all over the NIC of the target's rail (NCCL_PXN_DISABLE=0)")
@@ -115,7 +116,7 @@ class Parallelism(Model):
     algorithm: str = Field("ring", description="of all-reduces; nccl: of all collectives, as NCCL chooses")
 
 
-class TrainingPart(Parallelism, Connections):
+class TrainingPart(Parallelism, JobPart):
     """A training job of data * context * tensor * pipeline ranks, a host each."""
 
     forward: Time = written("0", "time of the forward pass of a microbatch in a stage")
@@ -132,23 +133,17 @@ class TrainingPart(Parallelism, Connections):
     activation_bytes: Bytes = written("0", "to the next stage, per microbatch and rank")
     gradient_bytes: Bytes = written("0", "of a rank, reduced over the replicas")
     expert_gradient_bytes: Bytes = written("0", "of the experts of a rank, reduced over ranks with the same ones")
-    slices: Count = Field(1, description="messages per chunk of a ring")
-    start: Time = written("0", START)
-    hosts: Names = EVERY
     placement: RankOrder = Field("packed", description="the order in which ranks are assigned to hosts")
     block: Count = Field(1, description="number of consecutive hosts that are placed together, such as a server's")
 
 
-class TracePart(Connections):
+class TracePart(JobPart):
     """An execution trace: what every rank computes and sends, rank i on the i-th host."""
 
     file: FileName = Field(description="what comes before .RANK.et of a Chakra trace; or a workload of AICB, *.txt")
     groups: FileName | None = Field(None, description="JSON with the ranks of groups: {NAME: [RANK, ...]}")
     flops: Flops | None = Field(None, description="rate of a GPU, for computations with operations but no duration")
     algorithm: str | None = Field(None, description="of all-reduces; default: ring; nccl: of all collectives")
-    slices: Count = Field(1, description="messages per chunk of a ring")
-    start: Time = written("0", START)
-    hosts: Names = EVERY
 
 
 class FlowsPart(Part):

@@ -14,7 +14,7 @@ import numpy as np
 
 from ailb_gen.errors import UsageError
 from ailb_gen.sim.fabric import HOST, LOCAL, PS_PER_S, UNREACHABLE, FabricArrays, Forwarding, Int32, Int64
-from ailb_gen.sim.settings import SimulationSettings
+from ailb_gen.sim.settings import UNSET_OF_LINKS, SimulationSettings
 from ailb_gen.sim.traffic.arrivals import flows
 from ailb_gen.sim.workload import Workload
 
@@ -43,27 +43,13 @@ def with_background(
     return _with_hosts(fabric, chosen, rate), workload
 
 
-# Values of links that are added, for settings that are given by link.
-ADDED = {
-    "ecn_min_bytes": -1,
-    "ecn_max_bytes": 0,
-    "ecn_probability": 0,
-    "loss_probability": 0,
-    "pfc": False,
-    "headroom_bytes": 0,
-    "obeys_pauses": True,
-    "payload_limit_bytes": 2**31,
-}
-
-
 def with_more_links(settings: SimulationSettings, link_count: int) -> SimulationSettings:
     """Return settings whose arrays by link reach `link_count`: links that are added mark nothing and lose nothing."""
     switches = settings.switches
-    given = {name: getattr(switches, name) for name in ADDED}
     longer: dict[str, Any] = {
-        name: np.pad(values, (0, link_count - len(values)), constant_values=ADDED[name])
-        for name, values in given.items()
-        if isinstance(values, np.ndarray)
+        name: np.pad(values, (0, link_count - len(values)), constant_values=unset)
+        for name, unset in UNSET_OF_LINKS.items()
+        if isinstance(values := getattr(switches, name), np.ndarray)
     }
     return replace(settings, switches=replace(switches, **longer))
 

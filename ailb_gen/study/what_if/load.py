@@ -12,7 +12,13 @@ from ailb_gen.errors import IntentError, Problem, UsageError
 from ailb_gen.intent.load import load as load_intent
 from ailb_gen.sim.memory import shown_bytes
 from ailb_gen.sim.scenario.convert import values
-from ailb_gen.sim.scenario.load import balancer_name, balancer_problems, congestion_problems, failure_problems
+from ailb_gen.sim.scenario.load import (
+    PARAMETER_HINTS,
+    balancer_name,
+    balancer_problems,
+    congestion_problems,
+    failure_problems,
+)
 from ailb_gen.sim.scenario.models import UNWRITTEN_STEPS
 from ailb_gen.sim.traffic.collectives import NCCL, find
 from ailb_gen.sim.traffic.parallelism import Training
@@ -73,7 +79,7 @@ def parse(text: str, file: str, folder: FilePath) -> Question:
     source = read_yaml(text, file)
     if not isinstance(source.data, dict):
         raise text_problem(file, "wrong-type", "the file must hold a mapping; start with 'fabric:' and 'job:'")
-    what_if = validated(WhatIf, source, UNWRITTEN_STEPS)
+    what_if = validated(WhatIf, source, UNWRITTEN_STEPS, PARAMETER_HINTS)
     problems = [*_paths(what_if, source, folder), *_missing(what_if.job, source), *_model(what_if.job, source)]
     problems += balancer_problems(what_if.balancers, source, "balancers")
     problems += congestion_problems(what_if.congestion, source)

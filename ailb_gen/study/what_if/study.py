@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path as FilePath
 from typing import Any
 
-from ailb_gen.errors import UsageError
+from ailb_gen.errors import Place, UsageError
 from ailb_gen.intent.load import Intent
 from ailb_gen.sim.fabric import PS_PER_US
 from ailb_gen.sim.scenario.load import balancer_name
@@ -25,6 +25,7 @@ from ailb_gen.study.what_if.months import Compared, MonthsReading
 from ailb_gen.study.what_if.summary import JOB, NO_FAILURE, WhatIfCosts
 from ailb_gen.study.what_if.text import text_of
 from ailb_gen.wording import counted
+from ailb_gen.yamlio import Path, Source
 
 # In --quick: load balancers and failures; months are left out.
 BALANCERS, FAILURES = 2, 1
@@ -57,12 +58,13 @@ def study_of(question: Question, seeds: list[int]) -> Study:
     found = list(scenarios(question, seeds))
     names = {(balancer, failure): f"{balancer}, {failure}" for balancer, failure, _ in found}
     reading = WhatIfCosts(names, file.scale, alone_ps(file.job, amounts(file.job)), file.level == "packet")
+    places = {failure: _places(question.source, number) for number, failure in enumerate(failures_of(file), -1)}
     generated: dict[str, str | FilePath | Intent] = {}
     if file.artifacts is None:
         generated[GENERATED] = question.folder / file.fabric
     generated |= {_generated(one): one.intent for one in question.compared if one.intent is not None}
     cases = [
-        Case(names[balancer, failure], scenario, chart=(f"failure: {failure}", balancer))
+        Case(names[balancer, failure], scenario, chart=(f"failure: {failure}", balancer), places=places[failure])
         for balancer, failure, scenario in found
     ]
     months = None
@@ -87,6 +89,13 @@ def study_of(question: Question, seeds: list[int]) -> Study:
         if file.scale > 1
         else "",
     )
+
+
+def _places(source: Source, failure: int) -> dict[Path, Place]:
+    """Return where the file has the parts of a scenario with one of its failures."""
+    found = {path: place for path, place in source.places.items() if path and path[0] in AS_WRITTEN}
+    own = ("failures", failure)
+    return found | {("failures", 0, *path[2:]): place for path, place in source.places.items() if path[:2] == own}
 
 
 def summary_of(reading: WhatIfCosts, months: MonthsReading | None, results: CaseResults) -> Summary:

@@ -162,8 +162,7 @@ class Check:
 
     def _is_lost(self, link: int, packet: int, time: int) -> bool:
         """Whether a packet was sent before its link came back."""
-        duration = self.links["delay"][link] + self.packets["bytes"][packet] * self.links["byte_ps"][link]
-        return bool(time - duration < self.ports["restored"][link])
+        return bool(time <= self.ports["lost_until"][link])
 
     def flows_and_packets(self) -> None:
         references = Counter(self.packets["flow"][packet] for packet in (*self.moving, *self.queued, *self.holding))

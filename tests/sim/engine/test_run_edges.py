@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ailb_gen.errors import UsageError
-from ailb_gen.sim.engine.memory import needed_headroom
+from ailb_gen.sim.engine.memory import byte_ps, longest_round_trip, needed_headroom
 from ailb_gen.sim.engine.run import simulate
 from ailb_gen.sim.fabric import PS_PER_US, UNREACHABLE, Degradation, FabricArrays, Forwarding, LinkChange
 from ailb_gen.sim.outcome import NEVER
@@ -150,6 +150,20 @@ def test_packets_stay_in_order_when_a_delay_ends(transport: TransportName) -> No
     assert late.out_of_order.sum() == late.totals["lost"] == late.totals["retransmissions"] == 0
     # What was sent last with the delay holds up what follows; nothing waits longer than that.
     assert 26 * US < late.finish_ps[0] - soon.finish_ps[0] <= 30 * US
+
+
+@pytest.mark.parametrize("later", [Degradation(), Degradation(delay_ps=60 * US), Degradation(0.5, 30 * US)])
+@pytest.mark.parametrize("transport", ["raw", "selective-repeat"])
+def test_what_a_dead_link_sent_is_lost_also_if_its_speed_changes(transport: TransportName, later: Degradation) -> None:
+    fabric = leaf_spine(2, 1, 1)
+    one, slow = link(fabric, "leaf1", "spine1"), Degradation(delay_ps=30 * US)
+    changes = [(0, True, slow), (10 * US, False, slow), (20 * US, True, slow), (25 * US, True, later)]
+    fabric = replace(fabric, changes=tuple(LinkChange(at, one, up, how) for at, up, how in changes))
+    settings = replace(plain(transport, few=10**9), until_ps=500 * US)
+    settings = replace(settings, transport=replace(settings.transport, window_bytes=10**6))
+    outcome = simulate(fabric, flows([0], [1], 400_000), settings, 1)
+    # The first packet is at the leaf after 1 us and its own 83,840 ps; all that the leaf sends before 20 us is lost.
+    assert outcome.link_lost[one] == 19 * US // (1_048 * 80) == 226
 
 
 def test_loss_in_a_window_of_time() -> None:
@@ -385,12 +399,23 @@ def test_what_switches_write_into_packets_counts_for_headroom_and_is_no_payload(
     telemetry = replace(plain("go-back-n"), congestion=CongestionSettings("hpcc", {"int_bytes": 42}))
     more = needed_headroom(fabric, telemetry) - needed_headroom(fabric, plain("go-back-n"))
     assert set(more.tolist()) == {3 * 42}
+    longer = longest_round_trip(fabric, telemetry) - longest_round_trip(fabric, plain("go-back-n"))
+    assert longer == 4 * 42 * byte_ps(fabric).max()
     # Payload as large as the limit passes, over links that lose hardly anything, too.
     links = fabric.link_count
     limited = BufferSettings(payload_limit_bytes=np.full(links, 1000), loss_probability=np.full(links, 1e-9))
     outcome = simulate(fabric, flows([0], [1], 10_000), replace(telemetry, switches=limited), 1)
     assert outcome.complete
     assert outcome.totals["lost"] == 0
+
+
+def test_an_idle_round_trip_has_what_switches_write_into_packets_and_acknowledgements() -> None:
+    # Not even a full packet's round trip is later than the idle one, so nothing moves to another path.
+    moving = BalancerSettings("flowbender", {"late_factor": 1})
+    settings = replace(plain("go-back-n"), balancer=moving, congestion=CongestionSettings("hpcc"))
+    outcome = simulate(leaf_spine(2, 4, 1), flows([0], [1], 300_000), settings, 1)
+    assert outcome.complete
+    assert outcome.rerouted.sum() == 0
 
 
 def test_without_pfc_the_same_incast_drops() -> None:

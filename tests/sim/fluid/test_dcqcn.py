@@ -105,6 +105,18 @@ def test_a_queue_pair_goes_on_at_its_rate() -> None:
     assert kept.finish_ps[2] - kept.finish_ps[0] > 120 * US
 
 
+def test_a_message_goes_on_at_the_rate_of_the_one_before_that_is_still_sent() -> None:
+    built = one_leaf()
+    work = workload([(0, 2, 10**8, 0), (1, 2, 10**8, 0), (0, 2, 10**6, 250 * US)])
+    work = replace(work, job=np.zeros(3, np.int32), jobs=("job",), queue_pair=np.zeros(3, np.int32))
+    state = prepared(built, work, marking(built), 1)
+    state, _ = advanced(state, built.forwarding[0].next_hops, 250 * US + 1, FOREVER // 4)
+    # The queue is empty again, and the timer has not raised the rate yet.
+    assert state.limits["rate"][2] == state.limits["rate"][0] < RATE / 4
+    assert state.limits["alpha"][2] == state.limits["alpha"][0]
+    assert state.pairs["running"].max() == 3
+
+
 def test_a_failed_link_stops_its_flows_and_nothing_is_lost() -> None:
     built = one_leaf()
     link = built.link_names.index("leaf1:host3")

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from ailb_gen.errors import UsageError
+from ailb_gen.errors import IntentError, UsageError
+from ailb_gen.sim.balancers import BALANCERS
+from ailb_gen.sim.balancers import SPREAD as EVENLY
 from ailb_gen.sim.fabric import SPINE, FabricArrays
 from ailb_gen.sim.point import Point
-from ailb_gen.sim.scenario.fabrics import NO_SWITCHES, points_of
+from ailb_gen.sim.scenario.fabrics import NO_LOSS, NO_QUEUES, NO_SWITCHES, NOT_WHOLE, REORDERING, points_of, reordering
 from ailb_gen.sim.scenario.load import parse
 from tests.conftest import ROOT
 from tests.sim.walk import shares
@@ -76,6 +80,36 @@ def test_loss_and_delay_have_no_effect_on_flows_and_it_says_so() -> None:
     switches = "switches: {exceptions: [{at: leaf1, parameters: {dynamic: 0}}]}"
     assert all_points(CLOS, words[0], switches, "balancer: dlb")[1] == [NO_SWITCHES]
     assert all_points(CLOS, words[0], switches, "balancer: ecmp")[1] == []
+    switches = "switches: {loss: {links: 'leaf1*', probability: 1%}, exceptions: [{at: leaf1, headroom: 3, ecn: off}]}"
+    dcqcn = "congestion: dcqcn"
+    assert all_points(CLOS, words[0], switches, dcqcn)[1] == [NO_LOSS, NO_QUEUES.format("headroom")]
+    assert all_points(CLOS, words[0], switches)[1] == [NO_LOSS, NO_QUEUES.format("ecn, headroom")]
+    assert all_points(CLOS, switches, dcqcn)[1] == []
+
+
+@pytest.mark.parametrize(
+    ("transport", "warned"),
+    [("go-back-n", True), ("selective-repeat", False), ("timeout-only", False), ("raw", False)],
+)
+def test_reordering_that_go_back_n_takes_for_losses_is_told_once(transport: str, warned: bool) -> None:
+    words = (CLOS, f"transport: {transport}", "balancer: [ecmp, presto, spray, letflow]", "seeds: 2")
+    assert reordering(all_points(*words)[0]) == ([REORDERING.format("presto, spray")] if warned else [])
+    assert reordering(all_points(*words, "level: flow")[0]) == []
+
+
+def test_rates_that_packets_cannot_have_are_told() -> None:
+    fabric = CLOS.replace("}}", ", uplink_rate: [400g, 700g, 800g, 3.2t]}}")
+    told = [NOT_WHOLE.format(700, 727.273), NOT_WHOLE.format(3200, 4000)]
+    assert all_points(fabric)[1] == told
+    assert all_points(fabric, "level: flow")[1] == []
+    with pytest.raises(UsageError, match="links of 17t: a byte takes no picosecond"):
+        all_points(fabric.replace("3.2t", "17t"))
+
+
+def test_what_is_spread_over_all_paths_reorders() -> None:
+    assert {one.name for one in BALANCERS.values() if one.rule == EVENLY} < {
+        one.name for one in BALANCERS.values() if one.reorders
+    }
 
 
 def test_the_files_say_what_the_scenario_does_not() -> None:
@@ -94,8 +128,28 @@ def test_the_files_say_what_the_scenario_does_not() -> None:
 
 
 def test_a_name_that_does_not_exist_is_refused() -> None:
-    with pytest.raises(UsageError, match="'stripe1-leaf1-spin2': there is no such link or switch; did you mean"):
+    message = r"failures\[0\].name: 'stripe1-leaf1-spin2': there is no such link or switch; did you mean"
+    with pytest.raises(IntentError, match=message):
         points(FILES, "failures: [{name: stripe1-leaf1-spin2, at: 1ms}]")
+
+
+def test_all_names_that_do_not_exist_are_told_with_their_places() -> None:
+    text = (
+        "fabric: {clos: {leaves: 2, spines: 2, hosts_per_leaf: 2}}\n"
+        "traffic: [{collective: {kind: all-gather, bytes: 1MiB}}]\n"
+        "failures: [spine1@1ms,\n  spine9@1ms, 9 links]\n"
+        "switches:\n  loss: {links: nowhere, probability: 1%}\n"
+        "  exceptions:\n    - at: [leaf1, leaf9]\n      ecn: off\n"
+    )
+    with pytest.raises(IntentError) as caught:
+        points_of(parse(text, "x.yaml"), Path())
+    found = [(str(one.place), one.path, one.reason.partition(";")[0]) for one in caught.value.problems]
+    assert found == [
+        ("x.yaml:4:3", "failures[1].name", "'spine9': there is no such link or switch"),
+        ("x.yaml:4:15", "failures[2].random", "9 links are to fail, and there are 4 between switches"),
+        ("x.yaml:6:10", "switches.loss.links", "no link is called 'nowhere'"),
+        ("x.yaml:8:19", "switches.exceptions[0].at[1]", "no switch or port is called 'leaf9'"),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,11 @@ from tests.sim.scenario.golden import check_schema, is_valid, wrong_files
 BEYOND = {
     "balancer_parameters",
     "congestion",
+    "congestion_bounds",
     "congestion_keys",
     "congestion_twice",
     "contradictions",
+    "packets",
     "sweep",
     "sweep_path",
     "sweep_empty",

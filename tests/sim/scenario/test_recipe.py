@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import shutil
 from pathlib import Path
 
@@ -61,12 +62,24 @@ def test_it_is_a_lower_bound(entry: str, share: float, level: str, tmp_path: Pat
     text = f"{FABRIC}\nlevel: {level}\ntransport: {{name: go-back-n, window: 16KiB}}\ntraffic: [{{{entry}}}]\n"
     ((point,), _) = points_of(parse(text, "scenario.yaml"), tmp_path)
     (least,) = found = point.recipe.least(point.fabric, point.seed)
+    # Files are read once; another process reads them itself.
+    for path in tmp_path.iterdir():
+        path.unlink()
     traffic = point.recipe.build(point.fabric, 1)
     tasks = traffic.workload.count
     assert share * tasks <= least.tasks <= tasks
     assert least.flows <= np.count_nonzero(traffic.workload.source >= 0)
     needed = memory.needed_bytes(point.fabric, traffic.workload, point.settings, point.level)
     assert memory.least_bytes(point.fabric, found, point.settings, point.level) <= needed
+
+
+def test_other_processes_get_a_recipe_without_what_its_files_hold() -> None:
+    text = f"{FABRIC}\ntraffic: [{{trace: {{file: all_reduce}}}}]\n"
+    ((point,), _) = points_of(parse(text, "scenario.yaml"), TRACES)
+    tasks = point.recipe.build(point.fabric, 1).workload.count
+    other = pickle.loads(pickle.dumps(point.recipe))
+    assert (other, other.known) == (point.recipe, {})
+    assert other.build(point.fabric, 1).workload.count == tasks
 
 
 @pytest.mark.parametrize("path", sorted((EXAMPLES / "simulate").glob("*.yaml")), ids=lambda path: path.name)

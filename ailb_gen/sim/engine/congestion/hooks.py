@@ -12,8 +12,7 @@ class CongestionHooks:
     """What a congestion control does, and when; every module of this package has a table `HOOKS` of them by name.
 
     `paced`: packets of a flow leave at its `rate`, bytes per ps. `windowed`: while fewer packets than its `window` are
-    in flight. `keeps`: it has a record of a flow (`controlled`). `telemetry`: the parameter that says into how
-    many bytes of a packet switches write; empty: they write nothing.
+    in flight. `keeps`: it has a record of a flow (`controlled`).
     """
 
     # (flow): a flow begins; its rate is that of its link.
@@ -27,4 +26,3 @@ class CongestionHooks:
     paced: bool = False
     windowed: bool = False
     keeps: bool = False
-    telemetry: str = ""

@@ -62,8 +62,4 @@ def answered(state: EngineState, flow: int, packet: int, now: int) -> None:
         own.reference = own.window
 
 
-HOOKS = {
-    "hpcc": CongestionHooks(
-        begin=begin, answered=answered, paced=True, windowed=True, keeps=True, telemetry="int_bytes"
-    )
-}
+HOOKS = {"hpcc": CongestionHooks(begin=begin, answered=answered, paced=True, windowed=True, keeps=True)}
