@@ -32,6 +32,7 @@ CASES = 40
 VERDICTS = {
     "holds": ("pass", "hold"),
     "does not hold": ("fail", "do not hold"),
+    "undecided": ("warn", "undecided"),
     NOT_SIMULATED: ("warn", "not simulated"),
 }
 
