@@ -28,7 +28,6 @@ from ailb_gen.study.rules import RULES, ClaimRule, Group
 from ailb_gen.study.spread import Outcome, all_of, decided, jackknife
 from ailb_gen.study.templates import Axes, Variables, combinations, text
 from ailb_gen.validation import Model
-from ailb_gen.wording import counted
 
 Quantities = Mapping[str, Quantity]
 
@@ -100,17 +99,17 @@ class _Sample:
         self.freedom = min(several, default=1) - 1
         self.parts = [numbers(results.without(place)) for place in range(max(several, default=0))]
         self.seeds = sorted({min(counts), max(counts)}) if several else []
+        # Others, such as the least of the runs, are facts about these runs.
+        self.estimates = {name for name, spec in specs.items() if spec.seeds in ESTIMATES}
         self.numbers = {
-            name: one.with_halves([part[name] for part in self.parts], self.freedom)
-            if specs[name].seeds in ESTIMATES
-            else one
+            name: one.with_halves([part[name] for part in self.parts], self.freedom) if name in self.estimates else one
             for name, one in plain.items()
         }
 
     def outcomes(self, rule: ClaimRule) -> Mapping[Key, Outcome]:
         """Return the outcome of a rule in every group of its numbers."""
         whole = self._margins(self.numbers, rule)
-        parts = [self._margins(part, rule) for part in self.parts]
+        parts = [self._margins(part, rule) for part in self.parts if rule.of in self.estimates]
         predicate = RULES[rule.rule]
         return {
             key: all_of(
@@ -250,7 +249,7 @@ class Reproduction(Model):
                     missed[line] = row.case
             if not outcomes:
                 raise NotSimulatedError(self.text)
-            shown = "; ".join([f"{outcomes.count('holds')} of {counted(len(outcomes), 'row')}", *missed]) + "."
+            shown = "; ".join([f"{outcomes.count('holds')} of {len(outcomes)}", *missed]) + "."
             about = [one.text for one in self.reasons if all(_named(case, one.cases) for case in missed.values())]
             return ClaimVerdict(all_of(outcomes), shown, tuple(about) if missed else ())
 

@@ -89,8 +89,13 @@ def outside(rows: Sequence[ComparedRow]) -> Mapping[str, Sequence[str]]:
     for row in rows:
         if row.outcome == "does not hold":
             about = f"{row.published.case}, {row.published.quantity} ({percent(row)})"
-            found.setdefault(" ".join(row.reasons) or NOT_EXPLAINED, []).append(about)
+            found.setdefault(explained(row), []).append(about)
     return found
+
+
+def explained(row: ComparedRow) -> str:
+    """Return why a row is outside its tolerance, empty for others."""
+    return (" ".join(row.reasons) or NOT_EXPLAINED) if row.outcome == "does not hold" else ""
 
 
 def checked(study: Study, results: CaseResults) -> Iterator[Checked]:

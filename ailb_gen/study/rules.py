@@ -50,8 +50,10 @@ class Predicate:
     comparison: bool = False
 
     def tolerance(self, rule: ClaimRule) -> float:
-        """Return the tolerance of a rule."""
-        return rule.tolerance if rule.tolerance is not None else TOLERANCE if self.comparison else 0.0
+        """Return the tolerance of a rule; one with a factor is a limit."""
+        if rule.tolerance is not None:
+            return rule.tolerance
+        return TOLERANCE if self.comparison and rule.factor == 1 else 0.0
 
 
 def distance(high: float, low: float, shares: bool) -> float:

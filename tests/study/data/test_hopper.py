@@ -31,7 +31,7 @@ FACTORS: dict[tuple[str, str, int], tuple[float, float]] = {
     **{("FlowBender", "Hadoop", load): (1 / 0.922, 1 / 0.804) for load in LOADS},
     **{("FlowBender", "ML training", load): (1 / 0.8, 1 / 0.86) for load in LOADS},
     ("FlowBender", "AliStorage", 50): (1 / 0.81, 1 / 0.92),
-    ("FlowBender", "AliStorage", 80): (1 / 0.9, 1.01),
+    ("FlowBender", "AliStorage", 80): (1 / 0.9, 1.03),
     ("CONGA", "Hadoop", 50): (1.05, 1.05),
     ("CONGA", "Hadoop", 80): (1.0, 1.05),
     ("CONGA", "ML training", 50): (1 / 0.9, 1 / 0.77),

@@ -127,7 +127,8 @@ def test_every_statement_has_numbers_that_turn_it() -> None:
 
 @pytest.mark.parametrize("number", range(len(STATEMENTS)))
 def test_the_verdict_on_a_statement_follows_the_numbers(number: int) -> None:
-    assert verdict(number).outcome == "holds" is verdict(number, TURNED[number]).outcome != "holds", STATEMENTS[number].text
+    outcomes = [verdict(number).outcome, verdict(number, TURNED[number]).outcome]
+    assert sorted(outcomes) == ["does not hold", "holds"], STATEMENTS[number].text
     assert "With the published numbers " in verdict(number).shown
 
 
