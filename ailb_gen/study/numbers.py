@@ -58,7 +58,7 @@ class Number(float):
             return f"{with_half(f'{self * 100:+.1f}', f'{self.half * 100:.1f}')} %"
         if spec:
             return with_half(float.__format__(self, spec), format(self.half, spec.replace("+", "")))
-        return "nan" if math.isnan(self) else with_half(number(self), brief(self.half))
+        return "nan" if math.isnan(self) else with_half(number(float(self)), brief(self.half))
 
 
 # Relations that give a share.

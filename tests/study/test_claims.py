@@ -87,9 +87,9 @@ def test_what_differs_by_chance_is_undecided(a: tuple[int, ...], b: tuple[int, .
 
 def test_numbers_come_with_their_intervals_and_the_number_of_seeds() -> None:
     """A mean's half is that of Student's t: 4.303 times 5 over the root of 3."""
-    found = results(a=[95_000, 105_000, 100_000], b=[1000])
+    found = results(a=[95_100, 105_100, 100_100], b=[1000])
     shown = verdict(FASTER, [], found, shown="{time[a]:.2f}; {time[b]:.2f}; {time[a]:percent}; {time[a]}")
-    assert shown.shown == "100.00 ± 12.42; 1.00; +10000.0 ± 1242.1 %; 100 ± 12 (1 to 3 seeds)"
+    assert shown.shown == "100.10 ± 12.42; 1.00; +10010.0 ± 1242.1 %; 100.1 ± 12 (1 to 3 seeds)"
 
 
 def test_a_reason_is_shown_where_its_condition_is_met() -> None:
