@@ -107,9 +107,12 @@ def _claims(study: Study, results: CaseResults, claims: Sequence[Checked]) -> It
 
 
 def _numbers(study: Study, results: CaseResults, rows: Sequence[ComparedRow]) -> Iterator[Section]:
+    more: list[tuple[str, Sequence[str], Sequence[Sequence[str]]]] = []
     if study.summary is not None:
-        headings, *lines = study.summary(results).table
+        summary = study.summary(results)
+        headings, *lines = summary.table
         table = {"headings": headings, "rows": lines}
+        more = [(part.title, part.table[0], part.table[1:]) for part in summary.more]
     else:
         about = [(row.published.case, row.published.quantity, *cells(row), row.role, explained(row)) for row in rows]
         headings = ("case", "quantity", "published", "ours", "deviation", "role", "reason")
@@ -119,7 +122,7 @@ def _numbers(study: Study, results: CaseResults, rows: Sequence[ComparedRow]) ->
             "headings": [headings[place] for place in used],
             "rows": [[line[place] for place in used] for line in about],
         }
-    yield charts_section("numbers", "Results", {**table, "charts": charts_of(_side_by_side(rows))})
+    yield charts_section("numbers", "Results", {**table, "more": more, "charts": charts_of(_side_by_side(rows))})
 
 
 def _side_by_side(rows: Sequence[ComparedRow]) -> Iterator[Bars]:

@@ -44,6 +44,7 @@ def simulate(
     seed: int,
     watch: Callable[[Progress], bool] | None = None,
     sampler: Sampler | None = None,
+    cores: int = 1,
 ) -> SimulationOutcome:
     """Run all tasks in order; a flow takes 1 µs per seed more than its bytes."""
     waits, ready = workload.waits.copy(), workload.start_ps.copy()
