@@ -1,10 +1,12 @@
-"""A digest of what is simulated, by which finished points are known again."""
+"""Digests of what is simulated and of what simulates it, by which finished points are known again."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from functools import cache
 from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,8 +14,20 @@ import numpy as np
 if TYPE_CHECKING:
     from hashlib import _Hash
 
-# Digests know these classes by their first names: finished points stay known.
-FIRST_NAMES = {"FabricArrays": "Fabric", "SimulationSettings": "Settings", "BufferSettings": "SwitchSettings"}
+SIMULATOR = Path(__file__).parent
+
+
+@cache
+def sources_digest(*patterns: str) -> str:
+    """Return the SHA-256 of the simulator's sources that match a pattern, by default of all, the same on every machine.
+
+    Results depend on them as on what is simulated. Numba is not needed.
+    """
+    found = sha256()
+    for path in sorted({path for pattern in patterns or ("**/*.py",) for path in SIMULATOR.glob(pattern)}):
+        content = path.read_bytes()
+        found.update(f"{path.relative_to(SIMULATOR).as_posix()} {len(content)}\n".encode() + content)
+    return found.hexdigest()
 
 
 def digest(*parts: object) -> str:
@@ -33,8 +47,7 @@ def _feed(found: _Hash, part: object) -> None:
     elif is_dataclass(part):
         # What is not compared changes nothing that is simulated.
         names = [field.name for field in fields(part) if field.compare]
-        kind = type(part).__name__
-        found.update(f"{FIRST_NAMES.get(kind, kind)} {names}\n".encode())
+        found.update(f"{type(part).__name__} {names}\n".encode())
         for name in names:
             _feed(found, getattr(part, name))
     elif isinstance(part, Mapping):

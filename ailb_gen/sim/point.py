@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
+from inspect import getsource
 from typing import Any, Protocol
 
-from ailb_gen.sim.digest import digest
+from ailb_gen.sim.digest import digest, sources_digest
 from ailb_gen.sim.fabric import FabricArrays
 from ailb_gen.sim.outcome import Progress, SimulationOutcome, Watch
 from ailb_gen.sim.profile import profile
@@ -91,7 +93,10 @@ class SimulationRun:
     def digest(self) -> str:
         """Return the digest of all that the results of the point depend on, by which the finished point is known."""
         point = self.point
-        about = (__version__, point.level, point.seed, point.after_ps, point.extras)
+        # Measurements are code, and may be declared outside of the simulator.
+        measured = [getsource(sys.modules[type(extra).__module__]) for extra in point.extras.values()]
+        sources = (__version__, sources_digest(), *sorted(set(measured)))
+        about = (sources, point.level, point.seed, point.after_ps, point.extras)
         return digest(about, self.fabric, self.settings, self.workload, self.collectives)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import yaml
 from pydantic import Field, TypeAdapter
 
-from ailb_gen.study.claims import ClaimOf, Prediction, Reproduction, claims_of
+from ailb_gen.study.claims import ClaimOf, Prediction, Reproduction, RowReasonOf, claims_of
 from ailb_gen.study.extras import MEASUREMENTS
 from ailb_gen.study.model import Calibrated, Case, CaseResults, Claim, Published, Role, Study, StudyOptions
 from ailb_gen.study.plots import Plot, PlotSources, figures
@@ -44,6 +44,7 @@ class PublishedOf(Model):
     """Published numbers by case, in the order of the quantities; a list has those of several runs."""
 
     role: Role = "compared"
+    tolerance: float = Field(0.1, description="relative, of every number")
     quantities: list[str]
     values: dict[str, list[int | float | list[float] | None]]
 
@@ -73,6 +74,7 @@ class StudyFile(Model):
     quantities: list[QuantityOf]
     cases: list[CasesOf]
     published: list[PublishedOf]
+    row_reasons: list[RowReasonOf] = []
     calibrated: list[tuple[str, str, str]] = Field([], description="name, value and the rows that it was set on")
     claims: list[ClaimOf]
     check_published: bool = Field(False, description="claims also show whether they hold for the published numbers")
@@ -104,6 +106,7 @@ def study_of(file: StudyFile, options: StudyOptions) -> Study:
         quantities=tuple(quantities.values()),
         published=published,
         claims=list(_claims(file, quantities, published)),
+        row_reasons=[part.reason(quantities) for part in file.row_reasons],
         calibrated=[Calibrated(*row) for row in file.calibrated],
         figures=lambda results: list(figures(file.figures, PlotSources(results, quantities, values))),
         notes=file.notes,
@@ -131,17 +134,21 @@ def _case(part: CasesOf, variables: Variables, options: StudyOptions) -> Case:
 
 def _published(file: StudyFile, expanded: Sequence[tuple[CasesOf, Variables]]) -> Iterator[Published]:
     """Yield the rows of all cases; without a published number they have no value."""
-    known: dict[tuple[str, str], tuple[list[float | None], Role]] = {}
+    known: dict[tuple[str, str], tuple[list[float | None], Role, float]] = {}
     for table in file.published:
         for case, values in table.values.items():
             for quantity, value in zip(table.quantities, values, strict=True):
                 if value is not None:
-                    known[case, quantity] = (list(value) if isinstance(value, list) else [value], table.role)
+                    known[case, quantity] = (
+                        list(value) if isinstance(value, list) else [value],
+                        table.role,
+                        table.tolerance,
+                    )
     for part, variables in expanded:
         case = text(part.name, variables)
         for quantity in filled(part.rows, variables):
-            several, role = known.get((case, quantity), ([None], "compared"))
-            yield from (Published(case, quantity, value, role) for value in several)
+            several, role, tolerance = known.get((case, quantity), ([None], "compared", 0.0))
+            yield from (Published(case, quantity, value, role, tolerance) for value in several)
 
 
 def _claims(file: StudyFile, quantities: Mapping[str, Quantity], rows: Sequence[Published]) -> Iterator[Claim]:

@@ -6,11 +6,13 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ailb_gen.study.quantities import Quantity, Statistics
+from ailb_gen.study.spread import Outcome, half_width
 
 if TYPE_CHECKING:
     from ailb_gen.errors import Place
@@ -46,11 +48,13 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class SeedSpread:
-    """A quantity over the seeds that have it."""
+    """A quantity over the seeds that have it; `half` is that of the confidence interval of the mean."""
 
     mean: float
     least: float
     most: float
+    count: int = 1
+    half: float = 0.0
 
 
 class NotSimulatedError(LookupError):
@@ -59,9 +63,10 @@ class NotSimulatedError(LookupError):
 
 @dataclass(frozen=True, slots=True)
 class CaseResults:
-    """The statistics of every case that was simulated, in the order of its seeds."""
+    """The statistics of every case that was simulated, in the order of its seeds; `whole` has those left out, too."""
 
     points: Mapping[str, Sequence[Statistics]]
+    whole: CaseResults | None = None
 
     def of(self, case: str) -> Sequence[Statistics]:
         """Return the statistics of every seed of a case. Raises NotSimulatedError."""
@@ -69,14 +74,25 @@ class CaseResults:
             raise NotSimulatedError(case)
         return self.points[case]
 
+    def without(self, place: int) -> CaseResults:
+        """Return the results without one seed of every case that has several."""
+        kept = {
+            case: [point for number, point in enumerate(points) if number != place] if len(points) > 1 else points
+            for case, points in self.points.items()
+        }
+        return CaseResults(kept, self.whole or self)
+
     def values(self, case: str, of: Callable[[Statistics], float | None]) -> list[float]:
         """Return a quantity of every seed of a case that has it. Raises NotSimulatedError."""
         return [value for point in self.of(case) if (value := of(point)) is not None]
 
     def spread(self, case: str, of: Callable[[Statistics], float | None]) -> SeedSpread | None:
-        """Return mean, least and most of a quantity over the seeds of a case; None without any."""
+        """Return mean, range and confidence interval of a quantity over the seeds of a case; None without any."""
         values = self.values(case, of)
-        return SeedSpread(math.fsum(values) / len(values), min(values), max(values)) if values else None
+        if not values:
+            return None
+        mean = math.fsum(values) / len(values)
+        return SeedSpread(mean, min(values), max(values), len(values), half_width(values))
 
     def mean(self, case: str, of: Callable[[Statistics], float | None]) -> float:
         """Return the mean of a quantity over the seeds of a case; NaN without any, with which no comparison holds."""
@@ -86,29 +102,49 @@ class CaseResults:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A number of the source for a case and a quantity; None: ours alone, the source has none."""
+    """A number of the source for a case and a quantity; None: ours alone, the source has none.
+
+    Ours reproduces it if it deviates by no more than the tolerance, a share.
+    """
 
     case: str
     quantity: str
     value: float | None
     role: Role = "compared"
+    tolerance: float = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimVerdict:
-    """Whether a claim holds here, and the numbers that show it."""
+    """Whether a claim holds here, the numbers that show it, and the reasons whose conditions are met."""
 
-    holds: bool
+    outcome: Outcome
     shown: str
+    reasons: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A statement of the source as a predicate; `reason` says why it does not hold, as far as was found out."""
+    """A statement of the source as a predicate; `reasons` are those for which it may not hold."""
 
     text: str
     check: Callable[[CaseResults], ClaimVerdict]
-    reason: str = ""
+    reasons: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RowReason:
+    """Why rows of these cases and quantities (globs) are outside their tolerance, if results meet its condition."""
+
+    text: str
+    cases: Sequence[str]
+    quantities: Sequence[str]
+    applies: Callable[[CaseResults], bool]
+
+    def explains(self, row: Published) -> bool:
+        """Return whether it is about a row."""
+        pairs = ((row.case, self.cases), (row.quantity, self.quantities))
+        return all(any(fnmatchcase(name, pattern) for pattern in patterns) for name, patterns in pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +217,7 @@ class Study:
     quantities: Sequence[Quantity]
     published: Sequence[Published]
     claims: Sequence[Claim] = ()
+    row_reasons: Sequence[RowReason] = ()
     calibrated: Sequence[Calibrated] = ()
     figures: Callable[[CaseResults], Sequence[Figure]] = lambda results: ()
     notes: str = ""
@@ -195,8 +232,9 @@ class Study:
         about = {
             "cases": [[case.name, case.scenario] for case in self.cases],
             "intents": {name: _written(intent) for name, intent in self.intents.items()},
-            "published": [[row.case, row.quantity, row.value, row.role] for row in self.published],
-            "claims": [[claim.text, claim.reason] for claim in self.claims],
+            "published": [[row.case, row.quantity, row.value, row.role, row.tolerance] for row in self.published],
+            "claims": [[claim.text, *claim.reasons] for claim in self.claims],
+            "row_reasons": [[one.text, *one.cases, *one.quantities] for one in self.row_reasons],
             "text": [self.title, self.source, self.text, self.notes],
             "calibrated": [[one.name, one.value, one.rows] for one in self.calibrated],
         }

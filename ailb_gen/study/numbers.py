@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Self
 
 from pydantic import Field
 
 from ailb_gen.study.model import CaseResults, NotSimulatedError
 from ailb_gen.study.quantities import Quantity
-from ailb_gen.study.rows import number
+from ailb_gen.study.rows import brief, number, with_half
+from ailb_gen.study.spread import jackknife
 from ailb_gen.study.templates import Axes, Variables, combinations, filled, text
 from ailb_gen.validation import Model
 
@@ -38,13 +39,32 @@ RELATIONS: Mapping[str, Callable[[float, float], float]] = {
 
 
 class Number(float):
-    """A value in text: by default with four digits; as `percent` with its sign and one decimal."""
+    """A value in text: by default with four digits; as `percent` with its sign and one decimal.
+
+    Half of its confidence interval follows, unless it is none or too small to be shown.
+    """
+
+    half: float
+
+    def __new__(cls, value: float, half: float = 0.0) -> Self:
+        """Make a number with half of its confidence interval."""
+        made = super().__new__(cls, value)
+        made.half = half
+        return made
 
     def __format__(self, spec: str) -> str:
         """Return the text of a value."""
         if spec == "percent":
-            return f"{self * 100:+.1f} %"
-        return float.__format__(self, spec) if spec else "nan" if math.isnan(self) else number(self)
+            return f"{with_half(f'{self * 100:+.1f}', f'{self.half * 100:.1f}')} %"
+        if spec:
+            return with_half(float.__format__(self, spec), format(self.half, spec.replace("+", "")))
+        return "nan" if math.isnan(self) else with_half(number(float(self)), brief(self.half))
+
+
+# Relations that give a share.
+SHARES = ("excess", "gain")
+# How values over seeds are folded whose confidence interval is shown.
+ESTIMATES = ("mean", "sum")
 
 
 class RelativeTo(Model):
@@ -76,34 +96,44 @@ class NumbersOf(Model):
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """Numbers by the values of their axes; in text with their labels."""
+    """Numbers by the values of their axes, with halves of their confidence intervals; in text with their labels.
+
+    `shares` are compared by their difference. The numbers are those of `cases`.
+    """
 
     axes: tuple[str, ...]
     values: Mapping[Key, float]
     labels: Mapping[Key, str]
+    halves: Mapping[Key, float] = field(default_factory=dict)
+    shares: bool = False
+    cases: frozenset[str] = frozenset()
 
     def __getitem__(self, key: object) -> Numbers | Number:
         """Return the numbers with a value of the first axis, or the only number. Raises NotSimulatedError."""
         inside = {own[1:]: value for own, value in self.values.items() if own[0] == str(key)}
         if not inside:
             raise NotSimulatedError(str(key))
+        halves = {own[1:]: half for own, half in self.halves.items() if own[0] == str(key)}
         if len(self.axes) == 1:
-            return Number(inside[()])
-        return Numbers(self.axes[1:], inside, {rest: " ".join(rest) for rest in inside})
+            return Number(inside[()], halves.get((), 0.0))
+        return Numbers(self.axes[1:], inside, {rest: " ".join(rest) for rest in inside}, halves)
 
     def __format__(self, spec: str) -> str:
         """Return all numbers as text."""
-        return ", ".join(f"{self.labels[key]} {Number(value):{spec}}".lstrip() for key, value in self.values.items())
+        return ", ".join(f"{self.labels[key]} {self._number(key):{spec}}".lstrip() for key in self.values)
+
+    def _number(self, key: Key) -> Number:
+        return Number(self.values[key], self.halves.get(key, 0.0))
 
     @property
     def least(self) -> Number:
         """The smallest number."""
-        return Number(min(self.values.values()))
+        return self._number(min(self.values, key=lambda key: self.values[key]))
 
     @property
     def most(self) -> Number:
         """The largest number."""
-        return Number(max(self.values.values()))
+        return self._number(max(self.values, key=lambda key: self.values[key]))
 
     @property
     def lowest(self) -> str:
@@ -141,7 +171,13 @@ class Numbers:
         ]
         if not kept:
             raise KeyError(str(chosen))
-        return Numbers(self.axes, {key: self.values[key] for key in kept}, {key: self.labels[key] for key in kept})
+        values, labels = {key: self.values[key] for key in kept}, {key: self.labels[key] for key in kept}
+        return replace(self, values=values, labels=labels)
+
+    def with_halves(self, parts: Sequence[Numbers], freedom: int) -> Numbers:
+        """Return them with halves of their confidence intervals, from those without one seed each."""
+        halves = {key: jackknife([part.values[key] for part in parts], freedom) for key in self.values}
+        return replace(self, halves=halves)
 
     def groups(self, along: str) -> Mapping[Key, Mapping[str, float]]:
         """Return the numbers along an axis, for every combination of the others; without an axis all in one group."""
@@ -161,10 +197,12 @@ def numbers_of(spec: NumbersOf, results: CaseResults, quantities: Mapping[str, Q
     kept = tuple(axis for axis in axes if axis not in folded)
     every: dict[Key, list[float]] = {}
     labels: dict[Key, str] = {}
+    cases: set[str] = set()
     for chosen in combinations(spec.each, given):
         variables = {**filled(spec.given, chosen), **chosen}
         if spec.simulated and not results.points.keys() >= set(_cases(spec, variables)):
             continue
+        cases.update(_cases(spec, variables))
         for place in _bins(spec, results, variables):
             inside = {**variables, **place}
             key = tuple(str(inside[axis]) for axis in kept)
@@ -175,7 +213,8 @@ def numbers_of(spec: NumbersOf, results: CaseResults, quantities: Mapping[str, Q
     fold = min if spec.smallest else max
     floor = -math.inf if spec.at_least is None else spec.at_least
     values = {key: math.nan if any(map(math.isnan, found)) else max(fold(found), floor) for key, found in every.items()}
-    return Numbers(kept, values, labels)
+    shares = bool(spec.relations) and spec.relations[-1].by in SHARES
+    return Numbers(kept, values, labels, shares=shares, cases=frozenset(cases))
 
 
 def _value(
@@ -216,7 +255,8 @@ def _bins(spec: NumbersOf, results: CaseResults, variables: Variables) -> Iterat
 
 def full_bins(results: CaseResults, cases: Sequence[str]) -> list[int]:
     """Return the places of the bins with enough flows in all cases, over all seeds. Raises NotSimulatedError."""
-    sizes = [[point["extras"]["sizes"] for point in results.of(case)] for case in cases]
+    whole = results.whole or results
+    sizes = [[point["extras"]["sizes"] for point in whole.of(case)] for case in cases]
     places = range(len(sizes[0][0]))
     return [
         place for place in places if all(sum(one[place]["flows"] for one in seeds) >= ENOUGH_FLOWS for seeds in sizes)

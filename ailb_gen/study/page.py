@@ -13,7 +13,17 @@ from ailb_gen.atomic import replace_file
 from ailb_gen.sim.results import writing
 from ailb_gen.study.figures import drawn
 from ailb_gen.study.model import CaseResults, Figure, Study, Summary
-from ailb_gen.study.rows import Checked, ComparedRow, cells, checked, compared, record, up_to, verdict_text
+from ailb_gen.study.rows import (
+    Checked,
+    ComparedRow,
+    cells,
+    checked,
+    compared,
+    outside,
+    record,
+    up_to,
+    verdict_text,
+)
 
 RECORD = "study.json"
 
@@ -26,7 +36,8 @@ def page(study: Study, results: CaseResults, figures: Sequence[Figure], command:
     if study.summary is not None:
         lines += _summary(study.summary(results))
     else:
-        lines += _table(list(compared(study, results)))
+        rows = list(compared(study, results))
+        lines += [*_table(rows), *_outside(rows)]
         lines += _calibrated(study)
     for figure in figures:
         lines += [f"![{figure.title}]({figure.name}.svg)", ""]
@@ -48,12 +59,21 @@ def _claims(claims: Sequence[Checked]) -> Iterator[str]:
 
 
 def _table(rows: Sequence[ComparedRow]) -> Iterator[str]:
-    yield from ("## Numbers", "", "Ours is the mean over seeds, and the range where seeds differ.", "")
+    text = "Ours is the mean over seeds with its 95 % confidence interval (Student's t) and the number n of seeds."
+    yield from ("## Numbers", "", text, "")
     yield from ("| case | quantity | published | ours | deviation | |", "|---|---|---:|---:|---:|---|")
     for row in rows:
         about = row.published
         yield f"| {_cell(about.case)} | {_cell(about.quantity)} | {' | '.join(cells(row))} | {row.role} |"
     yield ""
+
+
+def _outside(rows: Sequence[ComparedRow]) -> Iterator[str]:
+    found = outside(rows)
+    if found:
+        yield from ("## Rows outside their tolerance", "", "| reason | rows |", "|---|---|")
+        yield from (_cells((reason, "; ".join(about))) for reason, about in found.items())
+        yield ""
 
 
 def _summary(summary: Summary) -> Iterator[str]:

@@ -21,6 +21,7 @@ from ailb_gen.study.rows import (
     cells,
     checked,
     compared,
+    explained,
     up_to,
     verdict_text,
 )
@@ -28,10 +29,13 @@ from ailb_gen.wording import some
 
 # Cases of a chart at most; the table has all.
 CASES = 40
+# Columns that every table of numbers has.
+ALWAYS = 5
 # Of a verdict: its class, and its plural.
 VERDICTS = {
     "holds": ("pass", "hold"),
     "does not hold": ("fail", "do not hold"),
+    "undecided": ("warn", "undecided"),
     NOT_SIMULATED: ("warn", "not simulated"),
 }
 
@@ -110,10 +114,13 @@ def _numbers(study: Study, results: CaseResults, rows: Sequence[ComparedRow]) ->
         table = {"headings": headings, "rows": lines}
         more = [(part.title, part.table[0], part.table[1:]) for part in summary.more]
     else:
-        end = None if any(row.role for row in rows) else -1
+        about = [(row.published.case, row.published.quantity, *cells(row), row.role, explained(row)) for row in rows]
+        headings = ("case", "quantity", "published", "ours", "deviation", "role", "reason")
+        # Role and reason only where some row has one.
+        used = [place for place, name in enumerate(headings) if place < ALWAYS or any(line[place] for line in about)]
         table = {
-            "headings": ("case", "quantity", "published", "ours", "deviation", "role")[:end],
-            "rows": [(row.published.case, row.published.quantity, *cells(row), row.role)[:end] for row in rows],
+            "headings": [headings[place] for place in used],
+            "rows": [[line[place] for place in used] for line in about],
         }
     yield charts_section("numbers", "Results", {**table, "more": more, "charts": charts_of(_side_by_side(rows))})
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from textwrap import wrap
 from typing import Any
 
 from ailb_gen.paint import Paint, Style, heading, unpainted
 from ailb_gen.study.model import CaseResults, ClaimVerdict, NotSimulatedError, Published, SeedSpread, Study
+from ailb_gen.study.spread import Outcome, decided
 from ailb_gen.version import NAME_AND_VERSION
 from ailb_gen.wording import aligned, clean, counted, plural
 
@@ -16,7 +17,15 @@ PERCENT = 100
 # The width at which text is wrapped.
 COLUMNS = 80
 NOT_SIMULATED = "not simulated"
-VERDICTS = {"holds": Style.PASS, "does not hold": Style.FAIL, NOT_SIMULATED: Style.WARN}
+VERDICTS = {
+    "holds": Style.PASS,
+    "does not hold": Style.FAIL,
+    "undecided": Style.WARN,
+    NOT_SIMULATED: Style.WARN,
+}
+NOT_EXPLAINED = "not explained"
+# Of a published number, by the outcome: where its tolerance is.
+PLACES: Mapping[Outcome, str] = {"holds": "within", "does not hold": "outside", "undecided": "undecided at"}
 # Named cases of a quick run, and of those that it leaves out.
 NAMED = 3
 # The text of a job that is not done with its work.
@@ -25,11 +34,18 @@ ENDLESS = "does not complete"
 
 @dataclass(frozen=True, slots=True)
 class ComparedRow:
-    """A published number next to ours; `deviation` is relative, None where either is missing or zero."""
+    """A published number next to ours.
+
+    `deviation` is relative with half of its confidence interval, and `outcome` whether it is within the tolerance: None
+    where either is missing or zero. Outside, `reasons` are those whose conditions are met.
+    """
 
     published: Published
     ours: SeedSpread | None
     deviation: float | None
+    half: float = 0.0
+    outcome: Outcome | None = None
+    reasons: Sequence[str] = ()
 
     @property
     def role(self) -> str:
@@ -53,8 +69,33 @@ def compared(study: Study, results: CaseResults) -> Iterator[ComparedRow]:
         if published.case not in results.points:
             continue
         ours = results.spread(published.case, quantities[published.quantity])
-        deviation = ours.mean / published.value - 1 if ours is not None and published.value else None
-        yield ComparedRow(published, ours, deviation)
+        if ours is None or not published.value:
+            yield ComparedRow(published, ours, None)
+            continue
+        found = deviation(ours, published.value, published.tolerance)
+        about = [one for one in study.row_reasons if found[2] == "does not hold" and one.explains(published)]
+        yield ComparedRow(published, ours, *found, [one.text for one in about if one.applies(results)])
+
+
+def deviation(ours: SeedSpread, value: float, tolerance: float) -> tuple[float, float, Outcome]:
+    """Return the relative deviation of a mean with half of its interval, and whether it is within a tolerance."""
+    found, half = ours.mean / value - 1, ours.half / abs(value)
+    return found, half, decided(tolerance - abs(found), half, 0, strict=False)
+
+
+def outside(rows: Sequence[ComparedRow]) -> Mapping[str, Sequence[str]]:
+    """Return the rows outside their tolerance, as text, by their reason."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        if row.outcome == "does not hold":
+            about = f"{row.published.case}, {row.published.quantity} ({percent(row)})"
+            found.setdefault(explained(row), []).append(about)
+    return found
+
+
+def explained(row: ComparedRow) -> str:
+    """Return why a row is outside its tolerance, empty for others."""
+    return (" ".join(row.reasons) or NOT_EXPLAINED) if row.outcome == "does not hold" else ""
 
 
 def checked(study: Study, results: CaseResults) -> Iterator[Checked]:
@@ -68,8 +109,9 @@ def _checked(study: Study, results: CaseResults) -> Iterator[Checked]:
             verdict = claim.check(results)
         except NotSimulatedError:
             verdict = None
-        held = verdict is None or verdict.holds
-        yield Checked(claim.text, verdict, "" if held else claim.reason)
+        found = "" if verdict is None else " ".join(verdict.reasons)
+        failed = verdict is not None and verdict.outcome == "does not hold"
+        yield Checked(claim.text, verdict, found or (NOT_EXPLAINED if failed else ""))
 
 
 def quick_scope(study: Study, full: Study) -> str:
@@ -106,19 +148,37 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
 
 
+def brief(half: float) -> str:
+    """Return half of an interval with two digits."""
+    return f"{half:,.0f}" if half >= 10 else f"{half:.2g}"
+
+
+def with_half(value: str, half: str) -> str:
+    """Return a number with half of its confidence interval, unless that is too small to be shown."""
+    return f"{value} ± {half}" if half.strip("0.,%") not in ("", "nan") else value
+
+
 def spread_text(found: SeedSpread | None) -> str:
-    """Return a mean, and the range where seeds differ."""
+    """Return a mean with its confidence interval, and the number of seeds where they differ."""
     if found is None:
         return "-"
-    least, most = number(found.least), number(found.most)
-    return number(found.mean) if least == most else f"{number(found.mean)} ({least} to {most})"
+    if found.half == 0:
+        return number(found.mean)
+    return f"{with_half(number(found.mean), brief(found.half))} (n = {found.count})"
+
+
+def percent(row: ComparedRow) -> str:
+    """Return a deviation in percent, with its confidence interval."""
+    if row.deviation is None:
+        return "-"
+    return f"{with_half(f'{row.deviation * PERCENT:+.1f}', f'{row.half * PERCENT:.1f}')} %"
 
 
 def deviation_text(row: ComparedRow) -> str:
-    """Return a deviation in percent."""
-    if row.deviation is None:
+    """Return a deviation in percent, and whether it is within the tolerance."""
+    if row.outcome is None:
         return "-"
-    return f"{row.deviation * PERCENT:+.1f} %"
+    return f"{percent(row)}, {PLACES[row.outcome]} {row.published.tolerance * PERCENT:g} %"
 
 
 def cells(row: ComparedRow) -> list[str]:
@@ -128,10 +188,8 @@ def cells(row: ComparedRow) -> list[str]:
 
 
 def verdict_text(one: Checked) -> str:
-    """Return `holds`, `does not hold` or `not simulated`."""
-    if one.verdict is None:
-        return NOT_SIMULATED
-    return "holds" if one.verdict.holds else "does not hold"
+    """Return the outcome of a claim, or `not simulated`."""
+    return NOT_SIMULATED if one.verdict is None else one.verdict.outcome
 
 
 def study_table(study: Study, results: CaseResults, paint: Paint = unpainted, width: int = COLUMNS) -> str:
@@ -146,7 +204,14 @@ def study_table(study: Study, results: CaseResults, paint: Paint = unpainted, wi
         for sentence in summary.conclusions:
             lines += ["", *_wrapped(clean(sentence), "", width)]
     else:
-        lines += _row_lines(list(compared(study, results)), paint, width)
+        rows = list(compared(study, results))
+        lines += _row_lines(rows, paint, width)
+        for reason, about in outside(rows).items():
+            lines += [
+                "",
+                *_wrapped(f"outside the tolerance: {'; '.join(about)}", "", width),
+                *_wrapped(reason, "  ", width),
+            ]
         for one in checked(study, results):
             word, numbers = verdict_text(one), f" ({one.verdict.shown})" if one.verdict is not None else ""
             first, *more = _wrapped(f"{word}: {one.text}{numbers}", "", width)

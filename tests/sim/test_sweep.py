@@ -15,7 +15,7 @@ from ailb_gen.errors import OutputError, UsageError
 from ailb_gen.sim import memory, point, sweep
 from ailb_gen.sim.clos import clos
 from ailb_gen.sim.comparison import compared, comparison_table
-from ailb_gen.sim.digest import digest
+from ailb_gen.sim.digest import digest, sources_digest
 from ailb_gen.sim.engine import records, senders
 from ailb_gen.sim.fabric import FabricArrays
 from ailb_gen.sim.outcome import Progress
@@ -109,6 +109,35 @@ def test_a_point_is_known_by_all_that_it_depends_on() -> None:
     assert len(set(names)) == len(names)
     again = replace(base, variant="another name")
     assert digest_of(again) == names[0]
+
+
+@pytest.fixture
+def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A copy of the sources of a simulator, by which points are known."""
+    (tmp_path / "engine").mkdir()
+    (tmp_path / "engine" / "loop.py").write_text("one = 1\n")
+    (tmp_path / "statistics.py").write_text("two = 2\n")
+    monkeypatch.setattr("ailb_gen.sim.digest.SIMULATOR", tmp_path)
+    sources_digest.cache_clear()
+    yield tmp_path
+    sources_digest.cache_clear()
+
+
+@pytest.mark.parametrize("changed", ["engine/loop.py", "statistics.py", "engine/new.py"])
+def test_a_point_of_another_simulator_is_not_taken_over(copied: Path, changed: str) -> None:
+    before, engine = digest_of(a_point()), sources_digest("engine/**/*.py")
+    assert digest_of(a_point()) == before
+    (copied / changed).write_text("three = 3\n")
+    sources_digest.cache_clear()
+    assert digest_of(a_point()) != before
+    assert (sources_digest("engine/**/*.py") != engine) == changed.startswith("engine")
+
+
+def test_sources_are_known_by_place_in_the_simulator_and_content(copied: Path) -> None:
+    before = sources_digest()
+    (copied / "statistics.py").rename(copied / "engine" / "statistics.py")
+    sources_digest.cache_clear()
+    assert sources_digest() != before
 
 
 @pytest.mark.usefixtures("doubled")

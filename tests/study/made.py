@@ -31,12 +31,12 @@ SCENARIO = {
 
 def faster(results: CaseResults) -> ClaimVerdict:
     slow, fast = (results.mean(case, time) for case in ("ECMP", "adaptive"))
-    return ClaimVerdict(fast < slow, f"{fast:g} against {slow:g} us")
+    return ClaimVerdict("holds" if fast < slow else "does not hold", f"{fast:g} against {slow:g} us")
 
 
 def lasting(results: CaseResults) -> ClaimVerdict:
     found = results.mean("failed", time)
-    return ClaimVerdict(found < 1, f"{found:g} us")
+    return ClaimVerdict("holds" if found < 1 else "does not hold", f"{found:g} us", ["It costs something."])
 
 
 time = Quantity("time, us", "end_us").of
@@ -67,7 +67,7 @@ STUDY = Study(
     ),
     claims=(
         Claim("Adaptive is faster than ECMP.", faster),
-        Claim("A failure costs nothing | ever.", lasting, "It costs something."),
+        Claim("A failure costs nothing | ever.", lasting, ["It costs something."]),
     ),
     calibrated=(Calibrated("start of a flow", "1 us", "the row of ECMP"),),
     figures=figures,
@@ -93,7 +93,7 @@ def simulated(study: Study) -> CaseResults:
 
 def holding(study: Study, results: CaseResults) -> set[str]:
     """The texts of the claims that hold."""
-    return {one.text for one in checked(study, results) if one.verdict is not None and one.verdict.holds}
+    return {one.text for one in checked(study, results) if one.verdict is not None and one.verdict.outcome == "holds"}
 
 
 def failing(study: Study, results: CaseResults) -> set[int]:

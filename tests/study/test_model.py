@@ -8,11 +8,15 @@ from dataclasses import replace
 import pytest
 
 from ailb_gen.study.model import Case, CaseResults, NotSimulatedError, Published, SeedSpread
+from ailb_gen.study.spread import student
 from tests.study.made import RESULTS, SCENARIO, STUDY, time
 
 
 def test_a_spread_is_over_the_seeds_that_have_the_quantity() -> None:
-    assert RESULTS.spread("ECMP", time) == SeedSpread(21.0, 19.0, 23.0)
+    found = RESULTS.spread("ECMP", time)
+    assert found is not None
+    assert replace(found, half=0.0) == SeedSpread(21.0, 19.0, 23.0, 2)
+    assert found.half == pytest.approx(student(1) * 2)
     assert RESULTS.spread("adaptive", time) == SeedSpread(8.5, 8.5, 8.5)
 
 
@@ -34,7 +38,7 @@ def test_the_digest_changes_with_everything_that_a_page_shows() -> None:
         replace(STUDY, cases=(case, *STUDY.cases[1:])),
         replace(STUDY, published=(Published("ECMP", "time, us", 20.1), *STUDY.published[1:])),
         replace(STUDY, claims=()),
-        replace(STUDY, claims=(replace(STUDY.claims[0], reason="None."), STUDY.claims[1])),
+        replace(STUDY, claims=(replace(STUDY.claims[0], reasons=["None."]), STUDY.claims[1])),
         replace(STUDY, calibrated=()),
         replace(STUDY, intents={"jvd": "name: jvd"}),
         replace(STUDY, notes=""),

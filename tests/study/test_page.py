@@ -31,13 +31,13 @@ Repeat it with `ailb-gen study made-up`.
 
 ## Numbers
 
-Ours is the mean over seeds, and the range where seeds differ.
+Ours is the mean over seeds with its 95 % confidence interval (Student's t) and the number n of seeds.
 
 | case | quantity | published | ours | deviation | |
 |---|---|---:|---:|---:|---|
-| ECMP | time, us | 20 | 21 (19 to 23) | +5.0 % | calibrated |
-| ECMP | packets | 12,345 | 12,345 | +0.0 % |  |
-| adaptive | time, us | 8 | 8.5 | +6.2 % | predicted |
+| ECMP | time, us | 20 | 21 ± 25 (n = 2) | +5.0 ± 127.1 %, undecided at 10 % | calibrated |
+| ECMP | packets | 12,345 | 12,345 | +0.0 %, within 10 % |  |
+| adaptive | time, us | 8 | 8.5 | +6.2 %, within 10 % | predicted |
 | adaptive | packets | - | 0.25 | - |  |
 
 ## Calibrated parameters
@@ -69,7 +69,7 @@ def test_everything_is_written(tmp_path: Path) -> None:
     record = json.loads((tmp_path / "out" / "study.json").read_text())
     assert record["digest"] == STUDY.digest()
     assert [row["deviation"] for row in record["rows"]] == [pytest.approx(0.05), 0.0, 0.0625, None]
-    assert [one["verdict"] and one["verdict"]["holds"] for one in record["claims"]] == [True, None]
+    assert [one["verdict"] and one["verdict"]["outcome"] for one in record["claims"]] == ["holds", None]
 
 
 def test_what_cannot_be_written_is_said(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def test_claims_are_counted_and_shown_first() -> None:
 
 
 def test_claims_that_do_not_hold_have_their_reason() -> None:
-    wrong = Claim("It is free.", lambda results: ClaimVerdict(False, "7 us"), "It costs <i>something</i>.")
+    wrong = Claim("It is free.", lambda results: ClaimVerdict("does not hold", "7 us", ["It costs <i>something</i>."]))
     text = page(replace(STUDY, claims=(*STUDY.claims[:1], wrong)))
     assert verdict(text) == ("warn", "Of 2 claims 1 holds, 1 does not hold.")
     assert "Reason: It costs &lt;i&gt;something&lt;/i&gt;." in text
@@ -52,7 +52,7 @@ def test_claims_that_do_not_hold_have_their_reason() -> None:
 
 def test_published_numbers_are_next_to_ours_with_their_range() -> None:
     text = page()
-    assert "<td>20</td><td>21 (19 to 23)</td><td>+5.0 %</td><td>calibrated</td>" in text
+    assert "<td>20</td><td>21 ± 25 (n = 2)</td><td>+5.0 ± 127.1 %, undecided at 10 %</td><td>calibrated</td>" in text
     titles = re.findall(r"<figcaption>([^<]*)</figcaption>", text)
     assert titles == ["time, us", "packets", "Time by load", "Distribution of time"]
     assert "ours: 21 (19 to 23)" in text, "the bar says it, too"

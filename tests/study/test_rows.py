@@ -7,21 +7,24 @@ from dataclasses import replace
 import pytest
 
 from ailb_gen.paint import painted
-from ailb_gen.study.model import CaseResults, Summary
-from ailb_gen.study.rows import checked, compared, number, study_table, verdict_text
-from tests.study.made import RESULTS, STUDY
+from ailb_gen.study.model import CaseResults, Claim, ClaimVerdict, RowReason, Summary
+from ailb_gen.study.page import page
+from ailb_gen.study.report import study_page
+from ailb_gen.study.rows import checked, compared, number, outside, study_table, verdict_text
+from tests.study.made import RESULTS, STUDY, time
 
 TABLE = """\
 Made-up experiment
 
-                         published           ours  deviation
------------------------  ---------  -------------  ---------
+                         published             ours                    deviation
+-----------------------  ---------  ---------------  ---------------------------
 ECMP
-  time, us (calibrated)         20  21 (19 to 23)     +5.0 %
-  packets                   12,345         12,345     +0.0 %
+  time, us (calibrated)         20  21 ± 25 (n = 2)    +5.0 ± 127.1 %, undecided
+                                                                         at 10 %
+  packets                   12,345           12,345          +0.0 %, within 10 %
 adaptive
-  time, us (predicted)           8            8.5     +6.2 %
-  packets                        -           0.25          -
+  time, us (predicted)           8              8.5          +6.2 %, within 10 %
+  packets                        -             0.25                            -
 
 holds: Adaptive is faster than ECMP. (8.5 against 21 us)
 
@@ -47,6 +50,29 @@ def test_a_claim_that_does_not_hold_comes_with_its_reason() -> None:
     assert "does not hold: A failure costs nothing | ever. (5 us)\n  It costs something.\n" in study_table(
         STUDY, results
     )
+
+
+def test_rows_outside_their_tolerance_come_with_the_reasons_that_apply() -> None:
+    """A tenth of the published time, without and with reasons."""
+    results = CaseResults({"ECMP": [{"end_us": 2.0, "packets": 12_345.0}]})
+    assert outside(list(compared(STUDY, results))) == {"not explained": ["ECMP, time, us (-90.0 %)"]}
+    reasons = (
+        RowReason("Short.", ["EC*"], ["*"], lambda results: time(results.of("ECMP")[0]) == 2.0),
+        RowReason("Long.", ["*"], ["time*"], lambda results: False),
+        RowReason("Other.", ["adaptive"], ["*"], lambda results: True),
+    )
+    study = replace(STUDY, row_reasons=reasons)
+    assert outside(list(compared(study, results))) == {"Short.": ["ECMP, time, us (-90.0 %)"]}
+    assert "outside the tolerance: ECMP, time, us (-90.0 %)\n  Short.\n" in study_table(study, results)
+    assert "| Short. | ECMP, time, us (-90.0 %) |" in page(study, results, (), "")
+    assert "<th" in study_page(study, results, {}, "", False) and "Short." in study_page(study, results, {}, "", False)
+
+
+def test_a_claim_that_nothing_explains_says_so() -> None:
+    wrong = Claim("It is free.", lambda results: ClaimVerdict("does not hold", "7 us"), ["It is not."])
+    chance = Claim("It is free.", lambda results: ClaimVerdict("undecided", "7 us"), ["It is not."])
+    found = list(checked(replace(STUDY, claims=(wrong, chance)), RESULTS))
+    assert [(verdict_text(one), one.reason) for one in found] == [("does not hold", "not explained"), ("undecided", "")]
 
 
 def test_a_study_without_results_says_so() -> None:
@@ -90,4 +116,4 @@ def test_long_names_are_wrapped() -> None:
     lines = study_table(made, CaseResults({long: RESULTS.points["ECMP"]})).splitlines()
     assert max(map(len, lines)) <= 80
     text = lines.index("a case " * 11 + "a")
-    assert [line[:8] for line in lines[text + 1 : text + 4]] == ["  case a", "  time, ", "  flows "]
+    assert [line[:8] for line in lines[text + 1 : text + 4]] == ["  case a", "  time, ", "  of all"]

@@ -21,24 +21,21 @@ from numba.core import cgutils, types
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import infer_getattr, intrinsic, lower_getattr_generic, models, register_model
 
+from ailb_gen.sim.digest import sources_digest
 from ailb_gen.user_directories import cache_home, make_private
 
 F = TypeVar("F", bound=Callable[..., object])
 T = TypeVar("T")
 KEPT_STATES = 8
-# The engines, and the modules whose constants they compile.
+# The engines, and the modules whose constants and fields they compile.
 SOURCES = ("engine/**/*.py", "fluid/**/*.py", "balancers.py", "congestion.py", "fabric.py", "outcome.py")
 # Bytes of a cache line.
 LINE = 64
 
 
-def _sources_digest() -> str:
-    digest = hashlib.sha256(bytes(Path(__file__)))
-    sim = Path(__file__).parent.parent
-    # Numbers and fields that are compiled come from the declarations, too.
-    for path in sorted(path for pattern in SOURCES for path in sim.glob(pattern)):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
+def _state() -> str:
+    """Return the digest of the compiled sources and of their place."""
+    return hashlib.sha256(f"{sources_digest(*SOURCES)} {Path(__file__)}".encode()).hexdigest()[:16]
 
 
 def _cache() -> tuple[Path | None, str]:
@@ -48,7 +45,7 @@ def _cache() -> tuple[Path | None, str]:
     removed but the last few. Raises UsageError.
     """
     base = cache_home() / "engine"
-    own = base / f"{numba.__version__}-{_sources_digest()}"
+    own = base / f"{numba.__version__}-{_state()}"
     try:
         make_private(own)
         os.utime(own)

@@ -44,7 +44,7 @@ def point(value: float, pauses: float) -> dict[str, Any]:
         ({"AliStorage, 50 %, HPCC": (55, 0)}, {1}),
         ({"lossy incast, Swift": (31, 0)}, {2}),
         ({"AliStorage, 50 %, TIMELY": (51, 5)}, {3}),
-        ({"incast, DCTCP": (101, 1)}, {4}),
+        ({"incast, DCTCP": (103, 1)}, {4}),
         ({"incast, DCQCN": (60, 10)}, {4}),
     ],
 )

@@ -31,7 +31,7 @@ FACTORS: dict[tuple[str, str, int], tuple[float, float]] = {
     **{("FlowBender", "Hadoop", load): (1 / 0.922, 1 / 0.804) for load in LOADS},
     **{("FlowBender", "ML training", load): (1 / 0.8, 1 / 0.86) for load in LOADS},
     ("FlowBender", "AliStorage", 50): (1 / 0.81, 1 / 0.92),
-    ("FlowBender", "AliStorage", 80): (1 / 0.9, 1.01),
+    ("FlowBender", "AliStorage", 80): (1 / 0.9, 1.03),
     ("CONGA", "Hadoop", 50): (1.05, 1.05),
     ("CONGA", "Hadoop", 80): (1.0, 1.05),
     ("CONGA", "ML training", 50): (1 / 0.9, 1 / 0.77),
@@ -120,8 +120,8 @@ TURNED = results(turned_around, REVERSED, 1.0)
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=[claim.text for claim in CLAIMS])
 def test_a_claim_holds_with_the_published_numbers_and_not_with_others(claim: Any) -> None:
-    assert claim.check(PUBLISHED).holds, claim.check(PUBLISHED).shown
-    assert not claim.check(TURNED).holds, claim.check(TURNED).shown
+    assert claim.check(PUBLISHED).outcome == "holds", claim.check(PUBLISHED).shown
+    assert claim.check(TURNED).outcome != "holds", claim.check(TURNED).shown
 
 
 def test_bins_with_few_flows_do_not_count() -> None:
@@ -131,9 +131,9 @@ def test_bins_with_few_flows_do_not_count() -> None:
     (claim,) = [
         claim for claim in CLAIMS if claim.text.startswith("Hadoop: Hopper outperforms FlowBender in every bin")
     ]
-    assert claim.check(CaseResults(changed)).holds
+    assert claim.check(CaseResults(changed)).outcome == "holds"
     changed[case][0]["extras"]["sizes"][0]["flows"] = 100
-    assert not claim.check(CaseResults(changed)).holds
+    assert claim.check(CaseResults(changed)).outcome != "holds"
 
 
 def test_flow_sizes_are_those_of_the_public_simulator() -> None:
@@ -203,4 +203,4 @@ def test_the_quick_study_confirms_what_it_is_about() -> None:
     ):
         verdict = verdicts[text]
         assert verdict is not None
-        assert verdict.holds, f"{text}: {verdict.shown}"
+        assert verdict.outcome == "holds", f"{text}: {verdict.shown}"

@@ -13,6 +13,8 @@ from ailb_gen.study.page import page
 from tests.conftest import ROOT
 
 PUBLISHED = [name for name, entry in STUDIES.items() if not entry.needs_file]
+OUTSIDE = "## Rows outside their tolerance"
+TABLES = ("## Claims", "## Numbers", OUTSIDE)
 PAGES = ROOT / "docs" / "studies"
 
 
@@ -34,7 +36,9 @@ def parts(text: str) -> tuple[list[str], list[list[str]]]:
     table = ""
     for line in text.split("\n"):
         if line.startswith("## "):
-            table = line if line in ("## Claims", "## Numbers") else ""
+            table = line if line in TABLES else ""
+        if table == OUTSIDE:
+            continue
         if line.startswith("| ") and table:
             row = re.split(r"(?<!\\\\) \| ", line.strip("| "))
             cells.append(row[:1] if table == "## Claims" else [*row[:3], row[5] if len(row) > 5 else ""])
