@@ -2,6 +2,7 @@
 
 from ailb_gen.sim.engine import records as r
 from ailb_gen.sim.engine.balancers import dispatch as balancer
+from ailb_gen.sim.engine.credits import next_pull, receive_pull
 from ailb_gen.sim.engine.events import add_timer, moment, remove_timer, schedule
 from ailb_gen.sim.engine.flows import compute, end_task, make_ready, next_arrivals, packets_of, start_flow
 from ailb_gen.sim.engine.forwarding import lose, next_hops, send_on
@@ -10,7 +11,7 @@ from ailb_gen.sim.engine.links import catch_up, kick, serve
 from ailb_gen.sim.engine.nic import rate_allows, release_flow
 from ailb_gen.sim.engine.random import happens
 from ailb_gen.sim.engine.records import EngineState
-from ailb_gen.sim.engine.transport import expire, receive_answer, receive_data
+from ailb_gen.sim.engine.transport import expire, receive_answer, receive_data, receive_trimmed
 from ailb_gen.sim.engine.wire import arrive, free_packet
 from ailb_gen.sim.fabric import UNREACHABLE
 
@@ -104,6 +105,10 @@ def _arrival(state: EngineState, link: int, now: int) -> None:
         receive_data(state, packet, now)
     elif kind in (r.ACK, r.NACK):
         receive_answer(state, packet, now)
+    elif kind == r.TRIMMED:
+        receive_trimmed(state, packet, now)
+    elif kind == r.PULL:
+        receive_pull(state, packet, now)
     else:
         balancer.receive(state, packet, now)
 
@@ -167,6 +172,8 @@ def _expire(state: EngineState, heap: int, now: int) -> None:
         state.run[0].version = subject
     elif kind == r.BALANCER:
         balancer.expire(state, subject, now)
+    elif kind == r.NEXT_PULL:
+        next_pull(state, subject, now)
 
 
 @spliced
