@@ -60,9 +60,10 @@ def first_window(fabric: FabricArrays, settings: SimulationSettings) -> int:
     """Return how many packets are in flight with the window that is given, or by default."""
     if settings.transport.window_bytes is not None:
         return max(1, settings.transport.window_bytes // settings.packets.payload_bytes)
-    # One bandwidth-delay product (Mittal et al., SIGCOMM 2018).
+    # One bandwidth-delay product (Mittal et al., SIGCOMM 2018), and a queue if receivers keep that number in flight.
     product = longest_round_trip(fabric, settings) / float(byte_ps(fabric).min())
-    return max(1, int(product / settings.packets.payload_bytes))
+    queued = settings.transport.trim_above_packets if trims(settings) else 0
+    return max(1, int(product / settings.packets.payload_bytes)) + queued
 
 
 def longest_round_trip(fabric: FabricArrays, settings: SimulationSettings) -> float:
@@ -197,7 +198,7 @@ def _congestion(fabric: FabricArrays, settings: SimulationSettings) -> dict[str,
     return {
         "congestion": congestion.NUMBERS[settings.congestion.name],
         "paced": hooks.paced,
-        "windowed": hooks.windowed,
+        "windowed": hooks.windowed or trims(settings),
         "controlled": hooks.keeps,
         "telemetry_bytes": _telemetry_bytes(settings),
         "telemetry_hops": STAMPS if hooks.telemetry else 0,

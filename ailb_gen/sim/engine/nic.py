@@ -64,19 +64,33 @@ def _next_repair(state: EngineState, flow: int) -> int:
 
 
 @inlined
+def _lacks_credit(state: EngineState, flow: int) -> bool:
+    """Return whether a flow waits for its receiver to ask for a packet."""
+    return state.config[0].transport == r.RECEIVER_DRIVEN and not state.credits[flow].credit
+
+
+@compiled
+def _fills_window(state: EngineState, flow: int, in_flight: int) -> bool:
+    """Return whether credits, or the window of congestion control, do not allow for another packet."""
+    if state.config[0].transport == r.RECEIVER_DRIVEN:
+        return not state.credits[flow].credit
+    return bool(in_flight and in_flight >= state.controlled[flow].window)
+
+
+@inlined
 def to_send(state: EngineState, flow: int) -> int:
     """Return the packet that a flow would send now; NONE: it waits for acknowledgements."""
     record, config = state.flows[flow], state.config[0]
-    if config.transport == r.RECEIVER_DRIVEN and not state.credits[flow].credit:
-        return r.NONE
     if record.recovery != r.NONE:
+        if _lacks_credit(state, flow):
+            return r.NONE
         sequence = _next_repair(state, flow)
         if sequence != r.NONE:
             return sequence
     in_flight = record.next - record.acknowledged
     if record.next >= record.packets or in_flight >= config.window:
         return r.NONE
-    if config.windowed and in_flight and in_flight >= state.controlled[flow].window:
+    if config.windowed and _fills_window(state, flow, in_flight):
         return r.NONE
     if config.message_packets and record.next // config.message_packets > record.acknowledged // config.message_packets:
         return r.NONE
@@ -254,7 +268,7 @@ def _note_sent(state: EngineState, flow: int, sequence: int) -> bool:
     return bool(fresh)
 
 
-@inlined
+@compiled
 def _spend(state: EngineState, flow: int, sequence: int) -> None:
     """Let a packet take one of the credits of its flow."""
     own = state.credits[flow]

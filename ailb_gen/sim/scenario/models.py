@@ -205,7 +205,7 @@ class Transport(Model):
         None, description="flows are sent in such messages, one at a time; default: as one"
     )
     reordering: Few = Field(0, description="packets out of order without a NACK")
-    trim_above: Few = Field(
+    trim_above: Annotated[Few, Field(ge=1)] = Field(
         8, description="receiver-driven: packets that wait in a queue of a switch, above which it trims"
     )
     nack_interval: Time = written("4us", "least time between two NACKs of a flow")
