@@ -14,6 +14,7 @@ from ailb_gen.sim.engine.links import append_or_send, kick
 from ailb_gen.sim.engine.nic import activate, is_acknowledged, nic_link, release_flow
 from ailb_gen.sim.engine.records import EngineState
 from ailb_gen.sim.engine.wire import free_packet, new_packet
+from ailb_gen.sim.fabric import UNREACHABLE
 
 # After so many timeouts in a row the packets that a flow sends unasked are no longer doubled.
 MOST_STALLS = 20
@@ -145,11 +146,11 @@ def next_pull(state: EngineState, link: int, now: int) -> None:
 @compiled
 def note_left(state: EngineState, flow: int, now: int) -> None:
     """Note at the receiver that a packet has left the network, in place of which another one may be sent."""
-    own = state.credits[flow]
+    own, target = state.credits[flow], state.flows[flow].target
     own.arrivals += 1
-    if own.queued or not _is_due(state, flow):
+    if own.queued or not _is_due(state, flow) or state.hosts[target].links == UNREACHABLE:
         return
-    link = nic_link(state, state.flows[flow].target, flow)
+    link = nic_link(state, target, flow)
     _queue(state, link, flow)
     if not state.pacers[link].busy:
         next_pull(state, link, now)

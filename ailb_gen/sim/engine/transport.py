@@ -110,13 +110,13 @@ def receive_data(state: EngineState, packet: int, now: int) -> None:
         fresh = _note_arrival(state, flow, sequence)
         if sequence > record.expected + config.reordering_packets:
             answer = r.NACK
+        if config.transport == r.RECEIVER_DRIVEN:
+            note_left(state, flow, now)
     task = r.NONE
     if fresh and (config.transport == r.RAW or (not config.ends_acknowledged and record.expected == record.packets)):
         task = record.task
     if answer != r.NONE and state.hosts[record.target].links != UNREACHABLE:
         _answer(state, answer, packet, now)
-        if config.transport == r.RECEIVER_DRIVEN:
-            note_left(state, flow, now)
     else:
         free_packet(state, packet)
         release_flow(state, flow)
@@ -129,14 +129,14 @@ def receive_trimmed(state: EngineState, packet: int, now: int) -> None:
     """Take the header of a trimmed packet at its host, which asks for the packet again."""
     flow, sequence = state.packets[packet].flow, state.packets[packet].sequence
     record = state.flows[flow]
-    if state.hosts[record.target].links == UNREACHABLE:
-        free_packet(state, packet)
-        release_flow(state, flow)
-        return
     if not _has_arrived(state, flow, sequence):
         state.credits[flow].needed += 1
-    _answer(state, r.NACK, packet, now)
     note_left(state, flow, now)
+    if state.hosts[record.target].links != UNREACHABLE:
+        _answer(state, r.NACK, packet, now)
+    else:
+        free_packet(state, packet)
+        release_flow(state, flow)
 
 
 @inlined
