@@ -81,6 +81,18 @@ def _is_lost(state: EngineState, link: int, packet: int, now: int) -> bool:
     return happens(state, wire.target, port.loss)
 
 
+@compiled
+def _receive_other(state: EngineState, packet: int, now: int) -> None:
+    """Take a packet of a kind that few runs have at its host."""
+    kind = state.packets[packet].kind
+    if kind == r.TRIMMED:
+        receive_trimmed(state, packet, now)
+    elif kind == r.PULL:
+        receive_pull(state, packet, now)
+    else:
+        balancer.receive(state, packet, now)
+
+
 @spliced
 def _arrival(state: EngineState, link: int, now: int) -> None:
     """Take the first packet off a link: a switch forwards it, a host receives it."""
@@ -105,12 +117,8 @@ def _arrival(state: EngineState, link: int, now: int) -> None:
         receive_data(state, packet, now)
     elif kind in (r.ACK, r.NACK):
         receive_answer(state, packet, now)
-    elif kind == r.TRIMMED:
-        receive_trimmed(state, packet, now)
-    elif kind == r.PULL:
-        receive_pull(state, packet, now)
     else:
-        balancer.receive(state, packet, now)
+        _receive_other(state, packet, now)
 
 
 @compiled
