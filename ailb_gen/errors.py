@@ -177,6 +177,10 @@ class BrokenFabricError(UsageError):
     exit_code = ExitCode.FINDINGS
 
 
+class NoPathError(UsageError):
+    """Flows of a simulation have no path through the fabric; the message names some."""
+
+
 class ExpansionError(UsageError):
     """Groups or interface ranges that end nowhere, or take too much; `line` is where they stand, from 1."""
 

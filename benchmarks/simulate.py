@@ -5,6 +5,7 @@ statistics. Every case runs in a process of its own. The list of flows is test d
 """
 
 import json
+import math
 import os
 import resource
 import subprocess
@@ -149,6 +150,9 @@ SIZES = (
     ("all-to-all of 128 hosts, 64 KiB", "all-to-all of 1024 hosts, 64 KiB"),
 )
 MOST_RATIO = 1.35
+# Rows that are also measured on two cores, in seconds that pass, and how many times as fast they are to be.
+ON_TWO_CORES = (SIZES[0][1],)
+LEAST_SPEED = 1.6
 
 
 @entry
@@ -206,9 +210,25 @@ def _measured(row: Row) -> Figures:
     return Figures(cpu_s, outcome.totals["data_hops"], outcome.totals["hops"], _peak())
 
 
-def _child(number: int) -> Figures:
-    command = [sys.executable, "-m", "benchmarks.simulate", "--case", str(number)]
-    return Figures(**json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout))
+def _speed_on_two_cores(row: Row) -> float:
+    """Return how many times as fast a case is on two cores as on one: the best of a few runs, in turn."""
+    fabric, workload, settings = row.make()
+    best = [math.inf, math.inf]
+    for _ in range(3):
+        for cores in (1, 2):
+            before = time.perf_counter()
+            simulate(fabric, workload, settings, 1, cores=cores)
+            best[cores - 1] = min(best[cores - 1], time.perf_counter() - before)
+    return best[0] / best[1]
+
+
+def _child(*arguments: str) -> str:
+    command = [sys.executable, "-m", "benchmarks.simulate", *arguments]
+    return subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True).stdout
+
+
+def _figures(number: int) -> Figures:
+    return Figures(**json.loads(_child("--case", str(number))))
 
 
 def _verdict(row: Row, found: Figures) -> str:
@@ -228,7 +248,10 @@ def main(arguments: Sequence[str]) -> None:
         found = _floor() if number == len(ROWS) else _measured(ROWS[number])
         print(json.dumps({name: getattr(found, name) for name in Figures.__slots__}))
         return
-    floor = _child(len(ROWS))
+    if arguments[:1] == ["--two-cores"]:
+        print(_speed_on_two_cores(ROWS[int(arguments[1])]))
+        return
+    floor = _figures(len(ROWS))
     print(f"{'':40} {'CPU s':>7} {'M data hops/s':>14} {'M hops/s':>9} {'ns/hop':>7} {'floor x':>8} {'MiB':>6}")
     per_hop = floor.cpu_s / floor.hops * 1e9
     print(f"{'bare event loop':40} {floor.cpu_s:7.2f} {'':>14} {floor.hops / floor.cpu_s / 1e6:9.2f} {per_hop:7.0f}")
@@ -239,7 +262,7 @@ def main(arguments: Sequence[str]) -> None:
         if "flow list" in row.name and not FLOW_LIST.exists():
             print(f"{row.name:40} left out: {FLOW_LIST.name} is not there; set AILB_SHARED")
             continue
-        found = _child(number)
+        found = _figures(number)
         cost = costs[row.name] = found.cpu_s / found.hops * 1e9
         print(
             f"{row.name:40} {found.cpu_s:7.2f} {found.data_hops / found.cpu_s / 1e6:14.2f} "
@@ -251,6 +274,11 @@ def main(arguments: Sequence[str]) -> None:
             ratio = costs[many] / costs[few]
             kept = "kept" if ratio <= MOST_RATIO else "NOT KEPT"
             print(f"{many}: {ratio:.2f} times the cost per hop of fewer hosts; <= {MOST_RATIO} {kept}")
+    for number, row in enumerate(ROWS):
+        if row.name in ON_TWO_CORES and row.name in costs:
+            speed = float(_child("--two-cores", str(number)))
+            kept = "kept" if speed >= LEAST_SPEED else "NOT KEPT"
+            print(f"{row.name}: {speed:.2f} times as fast on two cores; >= {LEAST_SPEED} {kept}")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ailb_gen.api.inputs import processes
 from ailb_gen.optional import without_extra
 from ailb_gen.progress import Progress, Warn, quiet, unheeded
 
@@ -56,17 +57,24 @@ def unstoppable(stop: Callable[[], None]) -> AbstractContextManager[object]:
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """How points are simulated: `executor` is `processes`, `serial` or `dask:ADDRESS`, `jobs` by default one per core.
+    """How points are simulated: `executor` is `processes`, `serial` or `dask:ADDRESS`, each point on so many `cores`.
 
+    By default there are as many `jobs` as the cores of this machine are enough for.
     `note` is called with the reasons why a run takes longer than usual.
     """
 
     executor: str = "processes"
     jobs: int | None = None
+    cores: int = 1
     progress: Progress = quiet
     warn: Warn = unheeded
     note: Warn = unheeded
     stoppable: Stoppable = unstoppable
+
+    @property
+    def processes(self) -> int:
+        """How many points are simulated at once."""
+        return self.jobs or max(1, processes(None) // self.cores)
 
 
 def simulated(
@@ -99,6 +107,8 @@ def simulated(
     if out is not None:
         begin(out)
     known: dict[str, Mapping[str, Any]] = dict(finished)
+    # No job of these ever ends.
+    known |= {one.digest: {"interrupted": False, "jobs": {}} for one in prepared if one.cut}
 
     def kept(result: PointResult) -> None:
         known[result.digest] = result.statistics

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ailb_gen.api.broken import files_of, refuse_broken
-from ailb_gen.api.inputs import check_executor, check_path, processes
+from ailb_gen.api.inputs import check_executor, check_path
 from ailb_gen.api.points import Execution, need_engine, simulated
 from ailb_gen.paint import Paint, unpainted
 
@@ -215,7 +215,7 @@ def _simulate(
         execution.warn(line)
     if not force:
         refuse_broken(files_of(variants, folder), execution.progress)
-    options = Options(execution.executor, processes(execution.jobs), tables=out is not None, profiled=charts)
+    options = Options(execution.executor, execution.processes, execution.cores, out is not None, charts)
     run = simulated(points, out, options, charts, execution)
     rows = [
         PointRow(item.point.variant, item.point.seed, item.digest, run.known.get(item.digest)) for item in run.prepared

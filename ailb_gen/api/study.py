@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ailb_gen.api.broken import files_of, refuse_broken
-from ailb_gen.api.inputs import check_executor, processes
+from ailb_gen.api.inputs import check_executor
 from ailb_gen.api.points import Execution, Simulated, need_engine, simulated
 from ailb_gen.errors import UsageError
 from ailb_gen.paint import Paint, unpainted
@@ -91,9 +91,8 @@ def run_study(
             # What was just generated is as the intent specifies.
             refuse_broken(files_of(study_variants(study), folder), execution.progress)
         # What is kept has what charts need: a later report then simulates nothing again.
-        options = Options(
-            execution.executor, processes(execution.jobs), tables=False, profiled=charts or out is not None
-        )
+        profiled = charts or out is not None
+        options = Options(execution.executor, execution.processes, execution.cores, tables=False, profiled=profiled)
         run = simulated(points, out, options, charts, execution)
     report = StudyReport(study, _results(run), _profiles(run), " ".join(words), run.interrupted)
     if out is not None:

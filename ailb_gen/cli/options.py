@@ -149,6 +149,10 @@ PROCESSES = Annotated[
         "-j", "--jobs", min=1, max=512, help=JOBS_HELP, envvar="AILB_WORKERS", show_default="one process per core"
     ),
 ]
+CORES = Annotated[
+    int,
+    typer.Option("--cores", min=1, max=64, help="Cores for each point; the results are the same with any number."),
+]
 SEEDS = Annotated[int | None, typer.Option("--seeds", min=1, max=10_000, help="Simulate seeds 1 to this number.")]
 
 # Of verbs with jobs of nccl-tests.

@@ -13,7 +13,7 @@ import typer
 from ailb_gen.cli import complete
 from ailb_gen.cli.console import WIDTH, echo_json, notify, prose_width, room, say, warn
 from ailb_gen.cli.live import progress
-from ailb_gen.cli.options import EXECUTOR, FAIL_HELP, FORCE, JSON, PAGES, PROCESSES, SEEDS, output_option
+from ailb_gen.cli.options import CORES, EXECUTOR, FAIL_HELP, FORCE, JSON, PAGES, PROCESSES, SEEDS, output_option
 from ailb_gen.cli.project import source_of
 from ailb_gen.cli.reports import PAGE_FORMATS, check_place, targets, write_reports
 from ailb_gen.cli.steady import steady, write_now
@@ -112,6 +112,7 @@ def simulate(
     force: FORCE = False,
     executor: EXECUTOR = "processes",
     jobs: PROCESSES = None,
+    cores: CORES = 1,
 ) -> None:
     """Simulate traffic on a fabric, packet by packet or as flows.
 
@@ -137,7 +138,7 @@ def simulate(
         "--fail": fail,
         "--queue-pairs": queue_pairs,
     }
-    with stoppable(executor, jobs) as execution:
+    with stoppable(executor, jobs, cores) as execution:
         if artifacts is None:
             _refuse(given)
             report = run(scenario, words, out=out, charts=bool(where), force=force, execution=execution)
@@ -213,7 +214,7 @@ def _show(report: SimulationReport, where: Sequence[Target], out: Path | None, a
 
 
 @contextmanager
-def stoppable(executor: str, jobs: int | None) -> Iterator[Execution]:
+def stoppable(executor: str, jobs: int | None, cores: int) -> Iterator[Execution]:
     """Give how points are simulated; leave with the code of the first signal that came meanwhile, if any.
 
     It ends points in order, the second one the program.
@@ -232,6 +233,6 @@ def stoppable(executor: str, jobs: int | None) -> Iterator[Execution]:
         signals.on_signal = on_signal
         return signals.handled()
 
-    yield Execution(executor, jobs, progress, warn, notify, handled)
+    yield Execution(executor, jobs, cores, progress, warn, notify, handled)
     if signals():
         raise typer.Exit(128 + signals.numbers[0])

@@ -9,7 +9,7 @@ import typer
 
 from ailb_gen.cli import complete
 from ailb_gen.cli.console import WIDTH, echo_json, room, say
-from ailb_gen.cli.options import EXECUTOR, FORCE, JSON, LIST, PAGES, PROCESSES, SEEDS, output_option
+from ailb_gen.cli.options import CORES, EXECUTOR, FORCE, JSON, LIST, PAGES, PROCESSES, SEEDS, output_option
 from ailb_gen.cli.reports import PAGE_FORMATS, check_place, targets, write_reports
 from ailb_gen.cli.simulate import stoppable
 from ailb_gen.cli.steady import steady
@@ -38,6 +38,7 @@ def study(
     force: FORCE = False,
     executor: EXECUTOR = "processes",
     jobs: PROCESSES = None,
+    cores: CORES = 1,
 ) -> None:
     """Repeat a published experiment.
 
@@ -62,7 +63,7 @@ def study(
     if out is not None:
         check_place("-o", out, [file])
     where = targets(reports or [], [file, out], PAGE_FORMATS)
-    with stoppable(executor, jobs) as execution:
+    with stoppable(executor, jobs, cores) as execution:
         report = run_study(
             name, file, quick=quick, seeds=seeds, out=out, charts=bool(where), force=force, execution=execution
         )

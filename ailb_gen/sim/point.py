@@ -20,9 +20,9 @@ from ailb_gen.sim.traffic.background import with_more_links
 from ailb_gen.sim.workload import LeastTraffic, Workload
 from ailb_gen.version import __version__
 
-# Simulates a workload on a fabric with a seed. Raises UsageError.
+# Simulates a workload on a fabric with a seed, on a number of cores. Raises UsageError.
 Engine = Callable[
-    [FabricArrays, Workload, SimulationSettings, int, Watch | None, Sampler | None],
+    [FabricArrays, Workload, SimulationSettings, int, Watch | None, Sampler | None, int],
     SimulationOutcome,
 ]
 # The module with the function `simulate` of every level, an engine.
@@ -62,7 +62,10 @@ class ExtraMeasurement(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One simulation. `variant` names it among those of its seed; flows count from `after_ps` after the first on."""
+    """One simulation. `variant` names it among those of its seed; flows count from `after_ps` after the first on.
+
+    With `may_be_cut`, flows without a path are a result, not an error (see `sweep.Prepared`).
+    """
 
     variant: str
     seed: int
@@ -72,6 +75,7 @@ class Point:
     recipe: Recipe
     after_ps: int = 0
     extras: Mapping[str, ExtraMeasurement] = field(default_factory=dict)
+    may_be_cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +102,9 @@ def run_of(point: Point, traffic: Traffic) -> SimulationRun:
     return SimulationRun(point, fabric, traffic.workload, settings, traffic.collectives)
 
 
-def simulate(point: Point, watch: Watch | None = None, tables: bool = True, profiled: bool = False) -> PointResult:
+def simulate(
+    point: Point, watch: Watch | None = None, tables: bool = True, profiled: bool = False, cores: int = 1
+) -> PointResult:
     """Simulate a point; the result has Parquet files with `tables`, and a profile for charts with `profiled`.
 
     `watch` gets the progress several times a second; the run ends early when it returns False. Raises UsageError.
@@ -114,7 +120,7 @@ def simulate(point: Point, watch: Watch | None = None, tables: bool = True, prof
     # Slow to import.
     engine: Engine = import_module(ENGINES[point.level]).simulate
     sampler = sampler_of(run.fabric, run.workload, run.settings) if profiled else None
-    outcome = engine(run.fabric, run.workload, run.settings, point.seed, watching, sampler)
+    outcome = engine(run.fabric, run.workload, run.settings, point.seed, watching, sampler, cores)
     counted = counted_flows(run.fabric, run.workload, run.settings, outcome, point.after_ps)
     found = statistics(run.fabric, run.workload, outcome, run.collectives, counted)
     # Traffic could not end, though there was time.

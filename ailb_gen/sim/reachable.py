@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ailb_gen.errors import UsageError
+from ailb_gen.errors import NoPathError
 from ailb_gen.sim.fabric import LOCAL, UNREACHABLE, FabricArrays, Int64
 from ailb_gen.sim.workload import Workload
 from ailb_gen.wording import some
@@ -14,7 +14,7 @@ MOST_HOPS = 64
 
 
 def check_reachable(fabric: FabricArrays, workload: Workload) -> None:
-    """Raise UsageError if the FIBs at the start lead packets of a flow nowhere; of next hops the first one counts."""
+    """Raise NoPathError if the FIBs at the start lead packets of a flow nowhere; of next hops the first one counts."""
     flows = workload.flows()
     first, host = fabric.first_destination, workload.target[flows]
     count = first[host + 1] - first[host]
@@ -26,7 +26,7 @@ def check_reachable(fabric: FabricArrays, workload: Workload) -> None:
     lost = np.flatnonzero(ends != "")
     if len(lost):
         examples = [_text(fabric, known[row], str(ends[row])) for row in lost]
-        raise UsageError(f"{len(lost):,} of {len(known):,} connections have no path: {some(examples)}")
+        raise NoPathError(f"{len(lost):,} of {len(known):,} connections have no path: {some(examples)}")
 
 
 def _text(fabric: FabricArrays, row: Int64, reason: str) -> str:

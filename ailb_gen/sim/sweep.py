@@ -9,7 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass
 from multiprocessing.sharedctypes import RawArray
 
-from ailb_gen.errors import UsageError
+from ailb_gen.errors import NoPathError, UsageError
 from ailb_gen.parallel import executor_of
 from ailb_gen.sim.memory import available_bytes, least_bytes, needed_bytes, shown_bytes
 from ailb_gen.sim.outcome import Progress
@@ -28,23 +28,28 @@ Report = Callable[["Board"], None]
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A point that can run: its digest, the number of its tasks, and an estimate of the memory it takes."""
+    """A point that can run: its digest, the number of its tasks, and an estimate of the memory it takes.
+
+    One that is `cut` cannot: some of its flows have no path, and its jobs never end.
+    """
 
     point: Point
     digest: str
     tasks: int
     needed_bytes: int
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The executor of points: `executor` and `jobs` as in `parallel.executor_of`.
+    """The executor of points: `executor` and `jobs` as in `parallel.executor_of`, each on so many `cores`.
 
     `tables`: results have Parquet files; `profiled`: they have a profile for charts.
     """
 
     executor: str = "processes"
     jobs: int = 1
+    cores: int = 1
     tables: bool = True
     profiled: bool = False
 
@@ -99,11 +104,17 @@ def prepare(
         for one in (points[number] for number in numbers):
             _check_fits(one, least_bytes(one.fabric, parts, one.settings, one.level), free)
         traffic = first.recipe.build(first.fabric, first.seed)
-        check_reachable(traffic.fabric or first.fabric, traffic.workload)
+        cut = False
+        try:
+            check_reachable(traffic.fabric or first.fabric, traffic.workload)
+        except NoPathError:
+            if not all(points[number].may_be_cut for number in numbers):
+                raise
+            cut = True
         for number in numbers:
             run = run_of(points[number], traffic)
             needed = needed_bytes(run.fabric, run.workload, run.settings, run.point.level)
-            found[number] = Prepared(run.point, run.digest(), run.workload.count, needed)
+            found[number] = Prepared(run.point, run.digest(), run.workload.count, needed, cut)
         advance(len(numbers))
     return [found[number] for number in range(len(points))]
 
@@ -198,7 +209,7 @@ def _simulated(
     """Simulate a point, or return None when it is too late to begin; the board is by default that of the process."""
     board = board or next(iter(_boards), None)
     if board is None:
-        return simulate(point, None, options.tables, options.profiled)
+        return simulate(point, None, options.tables, options.profiled, options.cores)
     if board.stopping:
         return None
 
@@ -207,9 +218,9 @@ def _simulated(
         report()
         return not board.stopping
 
-    return simulate(point, watch, options.tables, options.profiled)
+    return simulate(point, watch, options.tables, options.profiled, options.cores)
 
 
 def pending(prepared: Sequence[Prepared], finished: Mapping[str, object]) -> list[Prepared]:
-    """Return the points that are not finished, each once."""
-    return list({one.digest: one for one in prepared if one.digest not in finished}.values())
+    """Return the points that are not finished, and can run, each once."""
+    return list({one.digest: one for one in prepared if one.digest not in finished and not one.cut}.values())

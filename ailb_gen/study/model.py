@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ailb_gen.study.quantities import Quantity, Statistics
 
 if TYPE_CHECKING:
+    from ailb_gen.intent.load import Intent
     from ailb_gen.sim.point import ExtraMeasurement
 
 # Of a published number: only compared; used to set a parameter; or said in advance with parameters set on other rows.
@@ -24,13 +25,14 @@ class Case:
     """Something that is simulated, once per seed: a scenario as its file would say it, without a sweep.
 
     In the charts of a report it is one of a group, by the name that it has there; by default both are in its name, the
-    group in front of the last comma.
+    group in front of the last comma. With `may_be_cut`, flows without a path are a result.
     """
 
     name: str
     scenario: Mapping[str, Any]
     extras: Mapping[str, ExtraMeasurement] = field(default_factory=dict)
     chart: tuple[str, str] | None = None
+    may_be_cut: bool = False
 
     @property
     def charted(self) -> tuple[str, str]:
@@ -142,19 +144,28 @@ Figure = LineFigure | BarFigure
 
 
 @dataclass(frozen=True, slots=True)
+class SummaryTable:
+    """A further table of a summary, headings first, with its title."""
+
+    title: str
+    table: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
-    """Output of a study without published numbers: a table, headings first, and conclusions."""
+    """Output of a study without published numbers: a table, headings first, further ones, and conclusions."""
 
     table: Sequence[Sequence[str]]
     conclusions: Sequence[str]
+    more: Sequence[SummaryTable] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Study:
     """A body of measurements and how it is repeated.
 
-    `intents` are fabric files by name, as text or where they are; their trees are generated as NAME/files, texts are
-    NAME/fabric.yaml. With `summary` nothing is compared. `text` and `notes` are Markdown: the experiment and the
+    `intents` are fabric files by name, as text, read, or where they are; their trees are generated as NAME/files, texts
+    are NAME/fabric.yaml. With `summary` nothing is compared. `text` and `notes` are Markdown: the experiment and the
     assumptions; the deviations and their causes. A scenario's other files are in `folder`. In a report, `chart_note` is
     above the charts of the simulations. `scope` says what a quick study tests and leaves out, empty for a full one.
     """
@@ -170,7 +181,7 @@ class Study:
     calibrated: Sequence[Calibrated] = ()
     figures: Callable[[CaseResults], Sequence[Figure]] = lambda results: ()
     notes: str = ""
-    intents: Mapping[str, str | Path] = field(default_factory=dict)
+    intents: Mapping[str, str | Path | Intent] = field(default_factory=dict)
     summary: Callable[[CaseResults], Summary] | None = None
     folder: Path = Path()
     chart_note: str = ""
@@ -180,13 +191,17 @@ class Study:
         """Return the SHA-256 of simulations, published numbers and prose: a page with another one is stale."""
         about = {
             "cases": [[case.name, case.scenario] for case in self.cases],
-            "intents": {name: str(intent) for name, intent in self.intents.items()},
+            "intents": {name: _written(intent) for name, intent in self.intents.items()},
             "published": [[row.case, row.quantity, row.value, row.role] for row in self.published],
             "claims": [[claim.text, claim.reason] for claim in self.claims],
             "text": [self.title, self.source, self.text, self.notes],
             "calibrated": [[one.name, one.value, one.rows] for one in self.calibrated],
         }
         return sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
+
+
+def _written(intent: str | Path | Intent) -> str:
+    return str(intent) if isinstance(intent, str | Path) else intent.digest
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,10 +57,11 @@ def _table(rows: Sequence[ComparedRow]) -> Iterator[str]:
 
 
 def _summary(summary: Summary) -> Iterator[str]:
-    headings, *rows = summary.table
-    yield from ("## Numbers", "", _cells(headings), _cells(["---"] * len(headings)))
-    yield from (_cells(row) for row in rows)
-    yield ""
+    for title, table in (("Numbers", summary.table), *((part.title, part.table) for part in summary.more)):
+        headings, *rows = table
+        yield from (f"## {title}", "", _cells(headings), _cells(["---"] * len(headings)))
+        yield from (_cells(row) for row in rows)
+        yield ""
     if summary.conclusions:
         yield from ("## Conclusions", "", *(f"- {sentence}" for sentence in summary.conclusions), "")
 

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 from ailb_gen.design.build import build
 from ailb_gen.errors import Place, UsageError
-from ailb_gen.intent.load import load
+from ailb_gen.intent.load import Intent, load
 from ailb_gen.render.artifacts import RenderOptions
 from ailb_gen.render.generate import rendering, write_rendering
 from ailb_gen.sim.point import Point
@@ -36,22 +36,21 @@ def folder_of(study: Study) -> Iterator[Path]:
         yield folder
 
 
-def _generate(folder: Path, intent: str | Path) -> None:
+def _generate(folder: Path, intent: str | Path | Intent) -> None:
     folder.mkdir()
-    path = folder / "fabric.yaml"
-    if isinstance(intent, Path):
-        path = intent
-    else:
-        path.write_text(intent)
-    design, _ = build(load(path))
+    if isinstance(intent, str):
+        text, intent = intent, folder / "fabric.yaml"
+        intent.write_text(text)
+    design, _ = build(load(intent) if isinstance(intent, Path) else intent)
     write_rendering(rendering(design, folder / "files", RenderOptions()))
 
 
 def study_points(study: Study, folder: Path) -> tuple[list[Point], list[str]]:
     """Return a point for every case and seed, named by the case, and warnings. Raises UsageError, IntentError."""
-    extras: Mapping[str, Case] = {case.name: case for case in study.cases}
+    cases: Mapping[str, Case] = {case.name: case for case in study.cases}
     found, warnings = points_of(study_variants(study), folder)
-    return [replace(point, extras=extras[point.variant].extras) for point in found], warnings
+    made = [(point, cases[point.variant]) for point in found]
+    return [replace(point, extras=case.extras, may_be_cut=case.may_be_cut) for point, case in made], warnings
 
 
 def study_variants(study: Study) -> list[Variant]:

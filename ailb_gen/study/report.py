@@ -103,16 +103,19 @@ def _claims(study: Study, results: CaseResults, claims: Sequence[Checked]) -> It
 
 
 def _numbers(study: Study, results: CaseResults, rows: Sequence[ComparedRow]) -> Iterator[Section]:
+    more: list[tuple[str, Sequence[str], Sequence[Sequence[str]]]] = []
     if study.summary is not None:
-        headings, *lines = study.summary(results).table
+        summary = study.summary(results)
+        headings, *lines = summary.table
         table = {"headings": headings, "rows": lines}
+        more = [(part.title, part.table[0], part.table[1:]) for part in summary.more]
     else:
         end = None if any(row.role for row in rows) else -1
         table = {
             "headings": ("case", "quantity", "published", "ours", "deviation", "role")[:end],
             "rows": [(row.published.case, row.published.quantity, *cells(row), row.role)[:end] for row in rows],
         }
-    yield charts_section("numbers", "Results", {**table, "charts": charts_of(_side_by_side(rows))})
+    yield charts_section("numbers", "Results", {**table, "more": more, "charts": charts_of(_side_by_side(rows))})
 
 
 def _side_by_side(rows: Sequence[ComparedRow]) -> Iterator[Bars]:

@@ -140,6 +140,9 @@ def study_table(study: Study, results: CaseResults, paint: Paint = unpainted, wi
     if study.summary is not None:
         summary = study.summary(results)
         lines += _summary_lines(summary.table, paint, width)
+        for part in summary.more:
+            lines += ["", *(paint(line, Style.HEAD) for line in _wrapped(clean(part.title), "", width)), ""]
+            lines += _summary_lines(part.table, paint, width)
         for sentence in summary.conclusions:
             lines += ["", *_wrapped(clean(sentence), "", width)]
     else:

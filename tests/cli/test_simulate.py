@@ -16,11 +16,17 @@ from typing import Any
 import pytest
 
 from ailb_gen.sim import sweep
+from ailb_gen.sim.engine.partition import Partition
+from ailb_gen.sim.engine.parts import divided
+from ailb_gen.sim.engine.records import EngineState
+from ailb_gen.sim.fabric import FabricArrays
 from ailb_gen.sim.outcome import SimulationOutcome
 from ailb_gen.sim.scenario.recipe import TrafficRecipe
+from ailb_gen.sim.workload import Workload
 from tests.cli.verbs import Told, files, program, refused, run
 from tests.conftest import ROOT
 from tests.sim import double
+from tests.sim.engine.cases import needs_compiler
 
 pq = pytest.importorskip("pyarrow.parquet")
 BeforeEach = Callable[[Callable[[int], object]], None]
@@ -400,6 +406,29 @@ def test_processes_write_the_same(scenario: str, tmp_path: Path) -> None:
     for kind in ("serial", "processes"):
         interpreted(scenario, tmp_path / kind, kind)
     assert files(tmp_path / "serial") == files(tmp_path / "processes")
+
+
+@needs_compiler
+def test_several_cores_write_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "large.yaml"
+    text = SMALL.replace("leaves: 2, spines: 2, hosts_per_leaf: 2", "leaves: 4, spines: 2, hosts_per_leaf: 8")
+    path.write_text(
+        text.replace("transport: raw", "transport: {name: go-back-n}")
+        .replace("seeds: 2", "seeds: 1")
+        .replace("steps: 2", "steps: 1")
+    )
+    used: list[int] = []
+
+    def watched(state: EngineState, fabric: FabricArrays, workload: Workload, found: Partition) -> list[EngineState]:
+        used.append(found.parts)
+        return divided(state, fabric, workload, found)
+
+    monkeypatch.setattr("ailb_gen.sim.engine.run.divided", watched)
+    outs = [tmp_path / "one", tmp_path / "two"]
+    for cores, out in zip(("1", "2"), outs, strict=True):
+        assert simulate(str(path), "-o", str(out), "--cores", cores)[0] == 0
+    assert used == [1, 1, 2, 2]
+    assert files(outs[0]) == files(outs[1])
 
 
 @pytest.mark.long

@@ -34,6 +34,7 @@ job: {data: 4, tensor: 2, gradient_bytes: 64KiB, tensor_bytes: 64KiB, forward: 1
 balancers: [rlb, ecmp]
 failures: [spine1]
 level: flow
+reliability: {months: 1, draws: 2, mttr: 8h, checkpoints: {write: 30s, restart: 10min}}
 """
 WRONG = """\
 interfaces {

@@ -86,9 +86,9 @@ def one_compiler() -> Iterator[None]:
         yield
 
 
-# Nothing is allocated in compiled functions. Counting references to the arrays of a call, as Numba does otherwise,
-# costs ten times what the engine does.
-_OPTIONS: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
+# Nothing is allocated in compiled functions, and other threads may run meanwhile. Counting references to the arrays of
+# a call, as Numba does otherwise, costs ten times what the engine does.
+_OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True, "_nrt": False}
 _WITHIN: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 

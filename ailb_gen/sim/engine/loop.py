@@ -8,10 +8,11 @@ from ailb_gen.sim.engine.flows import compute, end_task, make_ready, next_arriva
 from ailb_gen.sim.engine.forwarding import lose, next_hops, send_on
 from ailb_gen.sim.engine.jit import compiled, entry, inlined, reference, spliced
 from ailb_gen.sim.engine.links import catch_up, kick, serve
-from ailb_gen.sim.engine.nic import rate_allows, release_flow
+from ailb_gen.sim.engine.nic import end_flow, rate_allows
 from ailb_gen.sim.engine.random import happens
 from ailb_gen.sim.engine.records import EngineState
 from ailb_gen.sim.engine.transport import expire, receive_answer, receive_data, receive_trimmed
+from ailb_gen.sim.engine.windows import next_window
 from ailb_gen.sim.engine.wire import arrive, free_packet
 from ailb_gen.sim.fabric import UNREACHABLE
 
@@ -165,7 +166,7 @@ def _expire(state: EngineState, heap: int, now: int) -> None:
     if kind == r.RATE:
         rate_allows(state, subject, now)
         kick(state, state.flows[subject].link, now)
-        release_flow(state, subject)
+        end_flow(state, subject)
     elif kind == r.TIMEOUT:
         expire(state, subject, now)
     elif kind == r.COMPUTED:
@@ -173,6 +174,8 @@ def _expire(state: EngineState, heap: int, now: int) -> None:
     elif kind == r.START:
         make_ready(state, subject, now)
     elif kind == r.ARRIVALS:
+        # Every part has such a timer.
+        state.run[0].events -= 1
         next_arrivals(state, now)
     elif kind == r.CHANGE:
         _change(state, subject)
@@ -214,39 +217,56 @@ def _begin(state: EngineState) -> None:
     balancer.begin(state, r.NONE, 0)
 
 
+@spliced
+def _one_event(state: EngineState) -> int:
+    """Let happen what is next; return GOES_ON, or why it doesn't."""
+    config, run = state.config[0], state.run[0]
+    if run.free_packets < SPARE:
+        run.needed = SPARE
+        return r.NEEDS_PACKETS
+    if max(state.timer_counts[0], state.timer_counts[1]) + SPARE + config.delayed > state.timers.shape[1]:
+        return r.NEEDS_TIMERS
+    if run.ready_head != r.NONE:
+        return _start(state, run.now)
+    key = state.tree[1]
+    if key == r.NEVER:
+        return r.FINISHED
+    now = key >> (config.bits + r.ORDER_BITS)
+    if now > run.window:
+        return r.STOPPED
+    run.now = now
+    run.events += 1
+    leaf = key & ((1 << config.bits) - 1)
+    if leaf >= config.timer_leaf:
+        _expire(state, leaf - config.timer_leaf, now)
+    elif state.wires[leaf].arrival <= state.links[leaf].wake:
+        _arrival(state, leaf, now)
+    else:
+        serve(state, leaf, now)
+    return r.GOES_ON
+
+
 @entry
 def advance(arrays: EngineState, events: int) -> int:
-    """Run for a number of events; return GOES_ON, FINISHED, STOPPED at the end of the time, or what must grow."""
+    """Run for a number of events; return GOES_ON, FINISHED, STOPPED at the end of the time, or what must grow.
+
+    On several cores every part of the run is advanced by a thread; all return when one does.
+    """
     state = reference(arrays)
     config, run = state.config[0], state.run[0]
     if not run.begun:
         run.begun = 1
         _begin(state)
-    mask = (1 << config.bits) - 1
-    for _ in range(events):
-        if run.free_packets < SPARE:
-            run.needed = SPARE
-            return r.NEEDS_PACKETS
-        if max(state.timer_counts[0], state.timer_counts[1]) + SPARE + config.delayed > state.timers.shape[1]:
-            return r.NEEDS_TIMERS
-        if run.ready_head != r.NONE:
-            result = _start(state, run.now)
-            if result != r.GOES_ON:
-                return result
-            continue
-        key = state.tree[1]
-        if key == r.NEVER:
-            return r.FINISHED
-        now = key >> (config.bits + r.ORDER_BITS)
-        if now > config.until:
-            return r.STOPPED
-        run.now = now
-        run.events += 1
-        leaf = key & mask
-        if leaf >= config.timer_leaf:
-            _expire(state, leaf - config.timer_leaf, now)
-        elif state.wires[leaf].arrival <= state.links[leaf].wake:
-            _arrival(state, leaf, now)
-        else:
-            serve(state, leaf, now)
-    return r.GOES_ON
+    if config.parts == 1:
+        run.window = config.until
+    left = events
+    while True:
+        result = r.GOES_ON
+        while left > 0 and result == r.GOES_ON:
+            left -= 1
+            result = _one_event(state)
+        if config.parts == 1:
+            return result
+        result = next_window(state, result)
+        if result != r.GOES_INTO_NEXT:
+            return result

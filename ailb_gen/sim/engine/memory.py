@@ -93,6 +93,7 @@ def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSett
     queue = dict.fromkeys(("head", "tail", "ring_head", "ring_tail"), NONE)
     bitmaps = (flows if settings.transport.name not in ("raw", "go-back-n") else 1, words)
     asks = trims(settings)
+    wires = _wires(fabric, settings)
     return EngineState(
         config=records(1, r.CONFIG, **config),
         run=records(1, r.RUN, free_packets=FIRST_PACKETS, free_flow=NONE, ready_head=NONE),
@@ -100,18 +101,23 @@ def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSett
         timers=records((2, flows + FIRST_TIMERS + len(fabric.changes) + len(fabric.forwarding)), r.TIMER),
         timer_counts=np.zeros(2, np.int64),
         links=_links(fabric),
-        wires=_wires(fabric, settings),
+        wires=wires,
+        all_wires=wires.reshape(1, links),
+        boxes=records((1, 1, 1), r.BOX),
+        boxed=np.zeros((1, 1), np.int64),
+        sync=np.zeros(1, np.int64),
         ports=_ports(links, settings),
         waiting=np.zeros(links, np.int32),
         queues=records((classes, links), r.QUEUE, **queue),
         held=records((classes, links), r.HELD, limit=_headroom(fabric, settings)),
-        packets=_packets(FIRST_PACKETS, 0),
+        packets=chained_packets(FIRST_PACKETS, 0),
         flows=records(flows, r.FLOW),
         senders=records(1 if settings.transport.name == "raw" else flows, SENDER),
         tasks=tasks,
         limiters=limiters,
         successors=np.array(workload.successors, np.int32),
         arrivals=workload.arrivals(),
+        rerouted=np.zeros(workload.count, np.int32),
         changes=_changes(fabric, settings),
         next_hops=np.stack([state.next_hops.reshape(-1) for state in fabric.forwarding]).astype(np.int32),
         fib_times=np.array([state.at_ps for state in fabric.forwarding], np.int64),
@@ -170,6 +176,7 @@ def _config(
         "hosts": fabric.host_count,
         "prefixes": fabric.forwarding[0].next_hops.shape[1],
         "classes": classes,
+        "parts": 1,
         "until": NEVER if settings.until_ps is None else settings.until_ps,
         "lazy": transport.name == "raw"
         and switches.shared_buffer_bytes is None
@@ -320,7 +327,7 @@ def _headroom(fabric: FabricArrays, settings: SimulationSettings) -> r.Ints:
     return np.broadcast_to(np.where(settings.switches.pfc, room, NONE), fabric.link_count)
 
 
-def _packets(count: int, first: int) -> Records:
+def chained_packets(count: int, first: int) -> Records:
     """Return packets that are all free, chained from `first` on."""
     return records(count, r.PACKET, next=np.append(np.arange(first + 1, first + count), NONE))
 
@@ -366,27 +373,3 @@ def _parameters(settings: SimulationSettings) -> dict[str, list[float]]:
     row = BALANCERS[balancer.name]
     profiles = [row.values(given) for given in (balancer.parameters, *balancer.exceptions.values())]
     return {one.field: [one.value(given[one.name]) for given in profiles] for one in row.parameters}
-
-
-def grown(state: EngineState, reason: int) -> EngineState:
-    """Return the state with more room for packets or timers."""
-    run = state.run[0]
-    if reason == r.NEEDS_TIMERS:
-        room = state.timers.shape[1]
-        timers = records((2, 2 * room + int(state.config[0]["delayed"])), r.TIMER)
-        timers[:, :room] = state.timers
-        return state._replace(timers=timers)
-    count = max(len(state.packets), int(run["needed"]))
-    first = len(state.packets)
-    fresh = _packets(count, first)
-    fresh["next"][-1] = run["free_packet"]
-    run["free_packet"] = first
-    run["free_packets"] += count
-    packets = records(first + count, r.PACKET)
-    packets[:first], packets[first:] = state.packets, fresh
-    hops = int(state.config[0]["telemetry_hops"])
-    if hops:
-        stamps = records((first + count) * hops, STAMP)
-        stamps[: first * hops] = state.stamps
-        state = state._replace(stamps=stamps)
-    return state._replace(packets=packets)

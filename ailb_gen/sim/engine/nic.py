@@ -230,24 +230,33 @@ def begin_message(state: EngineState, flow: int, now: int) -> None:
 
 @compiled
 def release_flow(state: EngineState, flow: int) -> None:
-    """Free the record of a flow that is acknowledged, has no packets in the network and waits for nothing."""
+    """Free the record of a flow that is acknowledged, has no packets in the network and waits for nothing.
+
+    Not on several cores: who sees its last packet may be another part.
+    """
     record = state.flows[flow]
-    if record.references or record.phase == r.RINGED or record.task == r.NONE:
+    if state.config[0].parts > 1 or record.references or record.phase != r.IDLE or record.task == r.NONE:
         return
     # What is lost without a transport is not sent again: the flow never ends.
     if record.acknowledged < record.packets and state.config[0].transport != r.RAW:
-        return
-    if state.config[0].context_cache:
-        forget_context(state, flow)
-    if state.config[0].congestion:
-        queue_pairs.end(state, flow)
-    if record.phase == r.PACED:
         return
     state.tasks[record.task].flow = r.NONE
     state.tasks[record.task].marked = record.marks
     record.task = r.NONE
     record.ring_next = state.run[0].free_flow
     state.run[0].free_flow = flow
+
+
+@compiled
+def end_flow(state: EngineState, flow: int) -> None:
+    """Let the sender of a flow that is acknowledged forget it."""
+    record = state.flows[flow]
+    if record.acknowledged == record.packets and record.phase != r.RINGED:
+        if state.config[0].context_cache:
+            forget_context(state, flow)
+        if state.config[0].congestion:
+            queue_pairs.end(state, flow)
+    release_flow(state, flow)
 
 
 @inlined
@@ -285,7 +294,7 @@ def next_packet(state: EngineState, link: int, priority: int, now: int) -> int:
     record = state.flows[flow]
     sequence = to_send(state, flow)
     if sequence == r.NONE:
-        release_flow(state, flow)
+        end_flow(state, flow)
         return r.NONE
     packet = data_packet(state, flow, sequence, now)
     fresh = _note_sent(state, flow, sequence)

@@ -39,14 +39,15 @@ DATA, ACK, NACK, PAUSE, RESUME, REPLY, NOTIFY, CLEAR, FLOOD, PROBE, PROBED, TRIM
 ANSWER = 0x5BD1E995
 # The classes of a link: pause frames, then acknowledgements and the like, then data.
 FRAMES, CONTROL, FIRST_DATA = range(3)
-# Transports.
-RAW, GO_BACK_N, SELECTIVE, RECEIVER_DRIVEN = range(4)
+RAW, GO_BACK_N, SELECTIVE, RECEIVER_DRIVEN = range(4)  # transports
+# Words of `sync` of a part of the run: how often it has met the others, when its next event is, how its window ended.
+MET, NEXT, RESULT = range(3)
 # Where a flow is: waiting for an acknowledgement, in the ring of its NIC, waiting for its rate.
 IDLE, RINGED, PACED = 0, 1, 2
 # Kinds of timers, in the order in which those of one time expire.
 CHANGE, FIBS, ARRIVALS, START, COMPUTED, RATE, TIMEOUT, BALANCER, NEXT_PULL = range(9)
 # How `advance` ends.
-GOES_ON, FINISHED, STOPPED, NEEDS_PACKETS, NEEDS_TIMERS = range(5)
+GOES_ON, FINISHED, STOPPED, NEEDS_PACKETS, NEEDS_TIMERS, GOES_INTO_NEXT = range(6)
 
 # What is used together is side by side, and what every packet needs apart from what is rare, so that little of a large
 # fabric is in the caches. The sending end of a link, for every packet: a cache line.
@@ -75,7 +76,8 @@ WIRE = np.dtype(
         ("tail", "i4"),
         ("target", "i4"),
         ("reverse", "i4"),
-        ("uplink", "i4"),  # the number among the links of a leaf to other switches
+        ("uplink", "i2"),  # the number among the links of a leaf to other switches
+        ("away", "i2"),  # one more than the part of the run to which it leads; 0: to the one from which it comes
         ("pausing", "i2"),  # bits of classes that the receiver has stopped
         ("lossy", "u1"),
         ("down", "u1"),
@@ -223,7 +225,6 @@ TASK = np.dtype(
         ("marked", "i4"),
         ("out_of_order", "i4"),
         ("distance", "i4"),
-        ("rerouted", "i4"),
         ("limiter", "i4"),  # of its queue pair; NONE: it has one of its own
     ],
     align=True,
@@ -250,17 +251,23 @@ DESTINATION = np.dtype([("prefix", "i4"), ("delivery", "i4"), ("host", "i4"), ("
 HOST_ENTRY = np.dtype([("begun", "i8"), ("links", "i4"), ("first", "i4"), ("count", "i4")], align=True)
 # `number`: of the task, or the subject; so the order of simultaneous timers does not depend on which started first.
 TIMER = np.dtype([("time", "i8"), ("kind", "i4"), ("number", "i4"), ("subject", "i4")], align=True)
+# A link that leads to another part and on whose wire packets have been put in this window, and when the first arrives.
+BOX = np.dtype([("arrival", "i8"), ("link", "i8")], align=True)
 # What a link is from a time on.
 CHANGED = np.dtype(
     [("time", "i8"), ("link", "i4"), ("up", "i4"), ("byte_ps", "i8"), ("delay", "i8"), ("loss", "f8")], align=True
 )
 
+# Of a part of the run.
 RUN = np.dtype(
     [
+        ("part", "i8"),
+        ("window", "i8"),  # the last moment that other parts cannot change any more
         ("now", "i8"),
         ("free_packet", "i4"),
         ("free_packets", "i4"),
         ("free_flow", "i4"),  # records of flows that have ended
+        ("first_flow", "i4"),
         ("fresh_flow", "i4"),  # the first one that was never used
         ("ready_head", "i4"),
         ("ready_tail", "i4"),
@@ -290,6 +297,8 @@ CONFIG = np.dtype(
         ("prefixes", "i8"),
         ("classes", "i8"),
         ("until", "i8"),
+        ("parts", "i8"),
+        ("ahead_ps", "i8"),  # what a part does has an effect on others after this time, or later
         ("lazy", "i8"),  # queues are looked at only when a packet joins or leaves them
         ("deferred", "i8"),  # a packet waits until all that arrive at its time have chosen
         ("transport", "i8"),
@@ -323,9 +332,11 @@ PARAMETERS = np.dtype(
 
 
 class EngineState(NamedTuple):
-    """All arrays of a run; records by name, the rest plain."""
+    """All arrays of a part of a run; records by name, the rest plain.
 
-    config: Records  # one
+    A run on one core has one part. Parts have arrays of their own down to `ports`, and share the others.
+    """
+
     run: Records  # one
     tree: Ints  # of the next event of every link and the first timer
     timers: Records  # (2, room): the heaps of timers
@@ -333,6 +344,13 @@ class EngineState(NamedTuple):
     links: Records
     wires: Records  # by link
     ports: Records  # by link
+    arrivals: Ints32  # tasks that wait for nothing, by time
+    rerouted: Ints32  # by task
+    config: Records  # one
+    all_wires: Records  # (parts, links)
+    boxes: Records  # (from part, to part, links)
+    boxed: Ints  # (from part, to part) how many are used
+    sync: Ints  # (parts, a cache line)
     waiting: Ints32  # packets that wait, by link
     queues: Records  # by class and link
     held: Records  # by class and link
@@ -346,7 +364,6 @@ class EngineState(NamedTuple):
     tasks: Records
     limiters: Records
     successors: Ints32
-    arrivals: Ints32  # tasks that wait for nothing, by time
     changes: Records
     next_hops: Ints32  # (states of the FIBs, switches * prefixes)
     fib_times: Ints

@@ -13,7 +13,7 @@ from ailb_gen.sim.engine.events import add_timer
 from ailb_gen.sim.engine.flows import end_task
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.links import append_or_send, kick
-from ailb_gen.sim.engine.nic import activate, is_acknowledged, nic_link, release_flow
+from ailb_gen.sim.engine.nic import activate, end_flow, is_acknowledged, nic_link, release_flow
 from ailb_gen.sim.engine.records import EngineState
 from ailb_gen.sim.engine.timeouts import measure, timeout_of
 from ailb_gen.sim.engine.wire import free_packet, turn
@@ -213,7 +213,7 @@ def receive_answer(state: EngineState, packet: int, now: int) -> None:
         end_task(state, record.task, now)
     if activate(state, flow, now):
         kick(state, record.link, now)
-    release_flow(state, flow)
+    end_flow(state, flow)
 
 
 @compiled

@@ -24,7 +24,7 @@ def new_packet(state: EngineState, kind: int, flow: int, bytes_: int) -> int:
     packet.priority = r.CONTROL
     packet.tag = 0
     packet.metric = 0
-    if flow != r.NONE:
+    if flow != r.NONE and state.config[0].parts == 1:
         state.flows[flow].references += 1
     return number
 
@@ -34,7 +34,7 @@ def free_packet(state: EngineState, number: int) -> None:
     """Free the record of a packet."""
     run = state.run[0]
     packet = state.packets[number]
-    if packet.flow != r.NONE:
+    if packet.flow != r.NONE and state.config[0].parts == 1:
         state.flows[packet.flow].references -= 1
     packet.next = run.free_packet
     run.free_packet = number
@@ -70,6 +70,15 @@ def _stamp(state: EngineState, link: int, number: int, start: int) -> None:
         state.stamps[number * hops + hop + 1].link = r.NONE
 
 
+@compiled
+def _box(state: EngineState, link: int, arrival: int) -> None:
+    """Tell another part that packets are on the way to it."""
+    own, other = state.run[0].part, state.wires[link].away - 1
+    box = state.boxes[own, other, state.boxed[own, other]]
+    box.link, box.arrival = link, arrival
+    state.boxed[own, other] += 1
+
+
 @inlined
 def transmit(state: EngineState, link: int, number: int, start: int) -> None:
     """Put a packet on the wire of a link that is free; the caller schedules the link."""
@@ -84,7 +93,10 @@ def transmit(state: EngineState, link: int, number: int, start: int) -> None:
     wire = state.wires[link]
     if wire.head == r.NONE:
         wire.head = number
-        wire.arrival = moment(arrival, r.ARRIVED)
+        if wire.away:
+            _box(state, link, arrival)
+        else:
+            wire.arrival = moment(arrival, r.ARRIVED)
     else:
         last = state.packets[wire.tail]
         last.next, last.next_arrival = number, arrival

@@ -33,8 +33,9 @@ def simulate(
     seed: int,
     watch: Watch | None = None,
     sampler: Sampler | None = None,
+    cores: int = 1,
 ) -> SimulationOutcome:
-    """Return times of all tasks and bytes of all links.
+    """Return times of all tasks and bytes of all links; one of the cores is used.
 
     `watch` is called several times a second; once it returns False the run stops, and its outcome is not complete.
     With a sampler the outcome is the same, and has a series.

@@ -112,6 +112,7 @@ class Parallelism(Model):
     )
     stream: Bool = Field(False, description="a ring sends the bytes of all its steps at once: far fewer messages")
     stride: Count = Field(1, description="of a strided placement, in blocks")
+    algorithm: str = Field("ring", description="of all-reduces; nccl: of all collectives, as NCCL chooses")
 
 
 class TrainingPart(Parallelism, Connections):
@@ -131,7 +132,6 @@ class TrainingPart(Parallelism, Connections):
     activation_bytes: Bytes = written("0", "to the next stage, per microbatch and rank")
     gradient_bytes: Bytes = written("0", "of a rank, reduced over the replicas")
     expert_gradient_bytes: Bytes = written("0", "of the experts of a rank, reduced over ranks with the same ones")
-    algorithm: str = Field("ring", description="of all-reduces; nccl: of all collectives, as NCCL chooses")
     slices: Count = Field(1, description="messages per chunk of a ring")
     start: Time = written("0", START)
     hosts: Names = EVERY

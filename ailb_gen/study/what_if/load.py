@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path as FilePath
 
 from ailb_gen.design.build import build
@@ -14,6 +14,7 @@ from ailb_gen.sim.memory import shown_bytes
 from ailb_gen.sim.scenario.convert import values
 from ailb_gen.sim.scenario.load import balancer_name, balancer_problems, congestion_problems, failure_problems
 from ailb_gen.sim.scenario.models import UNWRITTEN_STEPS
+from ailb_gen.sim.traffic.collectives import NCCL, find
 from ailb_gen.sim.traffic.parallelism import Training
 from ailb_gen.study.what_if.job import (
     SIZES,
@@ -26,6 +27,7 @@ from ailb_gen.study.what_if.job import (
     ranks_of,
 )
 from ailb_gen.study.what_if.models import LanguageModel, TrainingJob, WhatIf
+from ailb_gen.study.what_if.months import Compared, compared_fabrics, reliability_problems
 from ailb_gen.study.what_if.times import read_times
 from ailb_gen.textio import read_text, text_problem
 from ailb_gen.validation import problem_at, validated
@@ -34,12 +36,16 @@ from ailb_gen.yamlio import Path, Source, read_yaml
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A checked what-if file: its models, the text as written, the folder of its paths, and the fabric's design."""
+    """A checked what-if file: its models, the text as written, the folder of its paths, and the fabric's design.
+
+    `compared` are the fabrics that failures over months are computed for.
+    """
 
     what_if: WhatIf
     source: Source
     folder: FilePath
     design: Design
+    compared: tuple[Compared, ...] = ()
 
     @property
     def server_size(self) -> int:
@@ -72,6 +78,7 @@ def parse(text: str, file: str, folder: FilePath) -> Question:
     problems += balancer_problems(what_if.balancers, source, "balancers")
     problems += congestion_problems(what_if.congestion, source)
     problems += [*failure_problems(what_if.failures, source), *_twice(what_if, source)]
+    problems += reliability_problems(what_if, source, folder)
     if problems:
         raise IntentError(problems)
     what_if = _timed(what_if, folder)
@@ -80,7 +87,7 @@ def parse(text: str, file: str, folder: FilePath) -> Question:
     problems = [*_job(what_if.job, source), *_degrees(question), *_scaled(question)]
     if problems:
         raise IntentError(problems)
-    return question
+    return replace(question, compared=compared_fabrics(what_if, source, folder, design))
 
 
 def _paths(what_if: WhatIf, source: Source, folder: FilePath) -> Iterator[Problem]:
@@ -121,8 +128,10 @@ def _missing(job: TrainingJob, source: Source) -> Iterator[Problem]:
         if missing and getattr(job, name) is None:
             keys = "'times', or 'model' and 'gpu'" if name in ("forward", "backward") else "'model'"
             yield problem_at(source, "missing-key", ("job", name), f"give it, or {keys} from which it is computed")
-    if job.gpu is not None and job.model is None:
-        yield problem_at(source, "missing-key", ("job", "model"), "'gpu' has no effect without 'model'")
+    gpu = job.gpu
+    if gpu is not None and job.model is None and gpu.nvlink is None and gpu.domain is None and job.algorithm != NCCL:
+        reason = "without 'model', 'gpu' has an effect only with 'nvlink', 'domain' or 'algorithm: nccl'"
+        yield problem_at(source, "missing-key", ("job", "model"), reason)
 
 
 def _model(job: TrainingJob, source: Source) -> Iterator[Problem]:
@@ -178,6 +187,12 @@ def _job(job: TrainingJob, source: Source) -> Iterator[Problem]:
         Training(**values(job, Training) | computed | {f"{name}_ps": getattr(found, name) for name in TIMES})
     except UsageError as error:
         yield problem_at(source, "conflict", ("job",), str(error))
+    if job.algorithm == NCCL:
+        return
+    try:
+        find("all-reduce", job.algorithm)
+    except UsageError as error:
+        yield problem_at(source, "wrong-value", ("job", "algorithm"), f"{error}, {NCCL}")
 
 
 def _twice(what_if: WhatIf, source: Source) -> Iterator[Problem]:

@@ -34,7 +34,9 @@ from ailb_gen.sim.scenario.scalars import (
 from ailb_gen.sim.scenario.traffic import Count, FileName, Parallelism, QueuePairCount
 from ailb_gen.sim.settings import Level
 from ailb_gen.sim.traffic.builder import Split
+from ailb_gen.sim.traffic.nccl import Generation
 from ailb_gen.sim.traffic.training import RankOrder
+from ailb_gen.study.reliability.models import Reliability
 from ailb_gen.validation import Bool, Int, Model, schema_text
 
 PARAMETERS = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9, "t": 10**12}
@@ -73,6 +75,7 @@ class Gpu(Model):
     )
     nvls: Bool = Field(False, description="NVLink switches reduce all-reduces (NVLS)")
     domain: Count | None = Field(None, description="GPUs of an NVLink domain, consecutive ones; default: a server's")
+    generation: Generation = Field("hopper", description="by which NCCL chooses (algorithm nccl)")
 
 
 class TrainingJob(Parallelism):
@@ -121,6 +124,7 @@ class WhatIf(Model):
     )
     failures: Failures = Field((), description="each is a case of its own, next to the one without")
     seeds: Seeds = Field((1,), description="a count N (seeds 1 to N), or a list of seeds")
+    reliability: Reliability | None = Field(None, description="failures over months; default: not computed")
     level: Level = Field("packet", description="packet: every packet; flow: rates of flows")
     scale: Count = Field(1, description="bytes and compute times are divided by it; times are scaled back")
     packets: Packets = Field(default_factory=Packets)

@@ -5,23 +5,28 @@ Its scenarios are one per load balancer and failure, scaled down.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from pathlib import Path as FilePath
 from typing import Any
 
 from ailb_gen.errors import UsageError
+from ailb_gen.intent.load import Intent
 from ailb_gen.sim.fabric import PS_PER_US
 from ailb_gen.sim.scenario.load import balancer_name
 from ailb_gen.sim.scenario.models import FailurePart
 from ailb_gen.sim.scenario.traffic import Parallelism
-from ailb_gen.study.model import Case, Study, StudyOptions
+from ailb_gen.study.model import Case, CaseResults, Figure, Study, StudyOptions, Summary
 from ailb_gen.study.what_if.job import COUNTS, SIZES, TIMES, Amounts, alone_ps, amounts, time_text
 from ailb_gen.study.what_if.load import Question, load
 from ailb_gen.study.what_if.models import WhatIf
+from ailb_gen.study.what_if.months import Compared, MonthsReading
 from ailb_gen.study.what_if.summary import JOB, NO_FAILURE, WhatIfCosts
 from ailb_gen.study.what_if.text import text_of
+from ailb_gen.wording import counted
 
-# In --quick: load balancers and failures.
+# In --quick: load balancers and failures; months are left out.
 BALANCERS, FAILURES = 2, 1
 # The fabric that is generated where the file names no artifacts.
 GENERATED = "fabric"
@@ -39,8 +44,9 @@ def what_if(options: StudyOptions) -> Study:
         )
     question = load(options.file)
     if options.quick:
-        few = {"balancers": question.what_if.balancers[:BALANCERS], "failures": question.what_if.failures[:FAILURES]}
-        question = replace(question, what_if=question.what_if.model_copy(update=few))
+        file = question.what_if
+        few = {"balancers": file.balancers[:BALANCERS], "failures": file.failures[:FAILURES], "reliability": None}
+        question = replace(question, what_if=file.model_copy(update=few), compared=())
     seeds = list(question.what_if.seeds) if options.seeds is None else list(range(1, options.seeds + 1))
     return study_of(question, seeds[:1] if options.quick and options.seeds is None else seeds)
 
@@ -51,26 +57,86 @@ def study_of(question: Question, seeds: list[int]) -> Study:
     found = list(scenarios(question, seeds))
     names = {(balancer, failure): f"{balancer}, {failure}" for balancer, failure, _ in found}
     reading = WhatIfCosts(names, file.scale, alone_ps(file.job, amounts(file.job)), file.level == "packet")
-    generated = {GENERATED: question.folder / file.fabric} if file.artifacts is None else {}
+    generated: dict[str, str | FilePath | Intent] = {}
+    if file.artifacts is None:
+        generated[GENERATED] = question.folder / file.fabric
+    generated |= {_generated(one): one.intent for one in question.compared if one.intent is not None}
+    cases = [
+        Case(names[balancer, failure], scenario, chart=(f"failure: {failure}", balancer))
+        for balancer, failure, scenario in found
+    ]
+    months = None
+    if file.reliability is not None:
+        more, index = months_cases(question, seeds, names)
+        cases += more
+        balancers = list(dict.fromkeys(balancer for balancer, _ in names))
+        months = MonthsReading(file.reliability, question.compared, balancers, index, reading.speed)
     return Study(
         name="what-if",
         title=f"What if: {file.name or question.design.name}",
         source=f"`{question.source.file}`",
         text=text_of(question),
-        cases=[
-            Case(names[balancer, failure], scenario, chart=(f"failure: {failure}", balancer))
-            for balancer, failure, scenario in found
-        ],
+        cases=cases,
         quantities=(),
         published=(),
-        figures=reading.figures,
+        figures=partial(figures_of, reading, months),
         intents=generated,
         folder=question.folder,
-        summary=reading.summary,
+        summary=partial(summary_of, reading, months),
         chart_note=f"Times are those of the simulation; those of the job are {file.scale:,} times as long."
         if file.scale > 1
         else "",
     )
+
+
+def summary_of(reading: WhatIfCosts, months: MonthsReading | None, results: CaseResults) -> Summary:
+    """Return tables and conclusions."""
+    summary = reading.summary(results)
+    if months is None:
+        return summary
+    outlook = months.outlook(results)
+    return Summary(summary.table, [*summary.conclusions, *outlook.conclusions()], list(outlook.tables()))
+
+
+def figures_of(reading: WhatIfCosts, months: MonthsReading | None, results: CaseResults) -> Sequence[Figure]:
+    """Return the figures."""
+    return [*reading.figures(results), *([months.outlook(results).figure()] if months is not None else ())]
+
+
+def months_cases(
+    question: Question, seeds: list[int], names: Mapping[tuple[str, str], str]
+) -> tuple[list[Case], dict[tuple[int, str, str, int], str]]:
+    """Return the cases about months, and the names of all by spines, load balancer, what is down and how many.
+
+    Those without failures on the fabric of the file are there already, by the `names` of balancers and failures.
+    """
+    cases, index = [], {}
+    base = _base(question) | {"seeds": seeds}
+    for one in question.compared:
+        spines = one.fabric.spines
+        files = {} if one.intent is None else {"fabric": _files(question.what_if, _generated(one))}
+        for balancer, chosen in _chosen(question.what_if):
+            for what, down in one.states:
+                name = names[balancer, NO_FAILURE]
+                if down or one.intent is not None:
+                    group = f"{counted(spines, 'spine')}, {f'{counted(down, what)} down' if down else 'none down'}"
+                    name = f"{balancer}, {group}"
+                    scenario = base | files | chosen | {"failures": one.failures(what, down)}
+                    cases.append(Case(name, scenario, chart=(group, balancer), may_be_cut=True))
+                index[spines, balancer, what, down] = name
+    return cases, index
+
+
+def _generated(one: Compared) -> str:
+    """Return the name of the files of a fabric that is not the one of the what-if file."""
+    return f"{GENERATED}-{one.fabric.spines}"
+
+
+def _chosen(what_if: WhatIf) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the name of every load balancer, and what a scenario has of it."""
+    for balancer in what_if.balancers:
+        name = balancer_name(balancer, what_if.balancers)
+        yield name, {"balancer": {"name": balancer.name, "parameters": dict(balancer.parameters)}}
 
 
 def failures_of(what_if: WhatIf) -> dict[str, FailurePart | None]:
@@ -98,9 +164,7 @@ def scenarios(question: Question, seeds: list[int]) -> Iterator[tuple[str, str, 
     """Yield load balancer, failure and scenario of every case."""
     what_if = question.what_if
     base = _base(question) | {"seeds": seeds}
-    for balancer in what_if.balancers:
-        name = balancer_name(balancer, what_if.balancers)
-        chosen = {"balancer": {"name": balancer.name, "parameters": dict(balancer.parameters)}}
+    for name, chosen in _chosen(what_if):
         for failed, failure in failures_of(what_if).items():
             part = {} if failure is None else {"failures": [_scaled(failure, what_if.scale)]}
             yield name, failed, base | chosen | part
@@ -108,21 +172,26 @@ def scenarios(question: Question, seeds: list[int]) -> Iterator[tuple[str, str, 
 
 def _base(question: Question) -> dict[str, Any]:
     what_if = question.what_if
-    files: dict[str, Any] = {"artifacts": f"{GENERATED}/files"}
-    if what_if.artifacts is not None:
-        files = {"fabric": what_if.fabric, "artifacts": what_if.artifacts}
     until = {} if what_if.until is None else {"until": _ps(what_if.until // what_if.scale)}
     written = {name: question.source.data[name] for name in AS_WRITTEN if name in question.source.data}
     transport = written.get("transport", {})
     named = {"name": transport} if isinstance(transport, str) else dict(transport)
     return {
-        "fabric": {"files": {**files, "delay": _ps(what_if.delay)}},
+        "fabric": _files(what_if, GENERATED),
         "traffic": [{JOB: _training(question, amounts(what_if.job).scaled(what_if.scale))}],
         "level": what_if.level,
         **{"congestion": "dcqcn", **written},
         "transport": named | _timeouts(what_if),
         **until,
     }
+
+
+def _files(what_if: WhatIf, generated: str) -> dict[str, Any]:
+    """Return the files of a fabric as scenarios have them: those in `artifacts`, else those that are generated."""
+    files = {"artifacts": f"{generated}/files"}
+    if what_if.artifacts is not None:
+        files = {"fabric": what_if.fabric, "artifacts": what_if.artifacts}
+    return {"files": {**files, "delay": _ps(what_if.delay)}}
 
 
 def _timeouts(what_if: WhatIf) -> dict[str, str]:
@@ -142,6 +211,7 @@ def _training(question: Question, small: Amounts) -> dict[str, Any]:
     nvlink = {} if gpu is None or gpu.nvlink is None else {"nvlink": _bps(gpu.nvlink), "nvls": gpu.nvls}
     domain = None if gpu is None else gpu.domain
     optional = {
+        "gpu": None if gpu is None else gpu.generation,
         "queue_pairs": job.queue_pairs,
         "per_server": domain,
         "experts": None if model is None else model.experts,

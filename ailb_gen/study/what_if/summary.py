@@ -47,9 +47,14 @@ class WhatIfCosts:
 
     def step(self, point: Statistics) -> float | None:
         """Return the mean step of a point of the job in the unit of all steps; None if the job does not end."""
-        job = point["jobs"][JOB]
+        job = point["jobs"].get(JOB)
         in_us = self.scale * PS_PER_US / UNITS[self.unit]
-        return None if job["time_us"] is None else job["step_us"]["mean"] * in_us
+        return None if job is None or job["time_us"] is None else job["step_us"]["mean"] * in_us
+
+    def speed(self, point: Statistics) -> float:
+        """Return a step without waiting over that of a point; 0 if the job does not end."""
+        step = self.step(point)
+        return self.alone_ps / UNITS[self.unit] / step if step else 0.0
 
     def summary(self, results: CaseResults) -> Summary:
         """Return the table and its conclusions."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ailb_gen.sim.memory import shown_bytes
+from ailb_gen.sim.traffic.collectives import NCCL
 from ailb_gen.sim.traffic.experts import imbalance
 from ailb_gen.study.what_if.job import (
     COUNTS,
@@ -20,6 +21,7 @@ from ailb_gen.study.what_if.job import (
 )
 from ailb_gen.study.what_if.load import Question
 from ailb_gen.study.what_if.models import TrainingJob
+from ailb_gen.study.what_if.months import assumptions
 
 # Packets below which a message is mostly latency.
 FEW_PACKETS = 16
@@ -80,6 +82,8 @@ def _paragraphs(question: Question) -> Iterator[str]:
     )
     yield " ".join(_inside(question))
     yield from _doubts(question, whole)
+    if question.what_if.reliability is not None:
+        yield " ".join(assumptions(question.what_if.reliability, question.compared))
 
 
 def _inside(question: Question) -> Iterator[str]:
@@ -91,6 +95,9 @@ def _inside(question: Question) -> Iterator[str]:
     else:
         sums = ", and its switches reduce all-reduces (NVLS)" if gpu.nvls else ""
         yield f"{domain} GPUs exchange data over NVLink with {gpu.nvlink / BITS_PER_GB:,.0f} GB/s each{sums}."
+    if job.algorithm == NCCL:
+        divided = ", as divided" if question.what_if.scale > 1 else ""
+        yield f"Algorithm and protocol of every collective are those that NCCL chooses by its size{divided}."
     if 1 < job.tensor <= domain:
         yield "Tensor-parallel groups are inside servers, and send nothing over the fabric."
     if job.gradient_overlap:

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from ailb_gen.sim.engine import memory
 from ailb_gen.sim.engine import records as r
 from ailb_gen.sim.engine.loop import advance
+from ailb_gen.sim.engine.parts import grown
 from ailb_gen.sim.engine.records import EngineState
 from tests.conftest import examples
 from tests.sim.engine.cases import Case, cases
@@ -30,7 +31,7 @@ def run_checked(case: Case, events: int, slices: int) -> EngineState:
     for _ in range(slices):
         result = advance(state, events)
         if result in (r.NEEDS_PACKETS, r.NEEDS_TIMERS):
-            state = memory.grown(state, result)
+            state = grown([state], [result])[0]
         check(state)
         if result in (r.FINISHED, r.STOPPED):
             break

@@ -14,7 +14,7 @@ from ailb_gen.study.model import CaseResults, Study, StudyOptions
 from ailb_gen.study.points import folder_of, study_points
 from ailb_gen.study.rows import study_table
 from ailb_gen.study.what_if.job import amounts, time_text
-from ailb_gen.study.what_if.load import parse
+from ailb_gen.study.what_if.load import load, parse
 from ailb_gen.study.what_if.study import failure_name, study_of, what_if
 from ailb_gen.study.what_if.text import message_bytes
 from ailb_gen.yamlio import Source
@@ -51,7 +51,8 @@ def test_all_scenarios_of_the_examples_are_valid(path: Path) -> None:
     for case in full.cases:
         (variant,) = variants(Source(case.name, dict(case.scenario)))
         assert variant.scenario.traffic[0].kind == "training"
-    assert len(quick.cases) == min(4, len(full.cases))
+    file = load(path).what_if
+    assert len(quick.cases) == len(file.balancers[:2]) * (1 + len(file.failures[:1]))
     assert {case.name for case in quick.cases} <= {case.name for case in full.cases}
 
 
@@ -119,6 +120,15 @@ def test_settings_of_simulations_are_passed_on() -> None:
     found = scenario(LAB + "congestion: none\nlevel: flow\npackets: {payload: 1KiB}\n")
     assert (found["congestion"], found["level"], found["packets"]) == ("none", "flow", {"payload": "1KiB"})
     assert scenario(LAB)["congestion"] == "dcqcn"
+
+
+def test_nccl_chooses_by_the_generation_of_the_gpus() -> None:
+    gpu = "gpu: {flops: 1T, utilization: 50%, nvlink: 3600g, generation: blackwell}"
+    text = LAB.replace("{data: 4", f"{{algorithm: nccl, {gpu}, data: 4")
+    (job,) = (part["training"] for part in scenario(text)["traffic"])
+    assert (job["algorithm"], job["gpu"]) == ("nccl", "blackwell")
+    assert "are those that NCCL chooses by its size." in study(text).text
+    assert scenario(LAB)["traffic"][0]["training"]["algorithm"] == "ring"
 
 
 def test_artifacts_are_read_where_they_are_named() -> None:

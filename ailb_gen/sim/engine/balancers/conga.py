@@ -107,7 +107,7 @@ def choose(state: EngineState, node: int, first: int, count: int, packet: int, n
     if kept == NONE or now - flow.chosen_at[hop] > state.parameters[0].gap_ps:
         position = _least_congested(state, node, other, first, count, kept, now)
         if flow.choice[hop] not in (NONE, first + position):
-            state.tasks[flow.task].rerouted += 1
+            state.rerouted[flow.task] += 1
         flow.choice[hop] = first + position
     flow.chosen_at[hop] = now
     return position

@@ -78,7 +78,7 @@ def _reroute(state: EngineState, node: int, flow: int, first: int, count: int, n
     if path == r.NONE or path == own.path:  # noqa: PLR1714 - Numba has no tuples of two types of integers
         return
     own.path = path
-    state.tasks[state.flows[flow].task].rerouted += 1
+    state.rerouted[state.flows[flow].task] += 1
 
 
 @compiled
@@ -317,6 +317,7 @@ HOOKS = {
         begin_flow=begin_flow,
         expire=expire,
         reads_queues=True,
+        everywhere=True,
         keeps=lambda parameters: True,
         tables=tables,
     )

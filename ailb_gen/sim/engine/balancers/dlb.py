@@ -211,7 +211,7 @@ def _by_flowset(state: EngineState, node: int, first: int, count: int, packet: i
     flow = state.flows[state.packets[packet].flow]
     if flow.choice[hop] != first + position:
         if flow.choice[hop] != NONE:
-            state.tasks[flow.task].rerouted += 1
+            state.rerouted[flow.task] += 1
         flow.choice[hop] = first + position
     return position
 
@@ -257,7 +257,9 @@ HOOKS = {
     "dlb": Hooks(choose=dynamic, reads_queues=True, tables=tables),
     "dlb-per-packet": Hooks(choose=best, reads_queues=True),
     "dlb-assigned-flow": Hooks(choose=assigned_flow, reads_queues=True, tables=tables),
-    "glb": Hooks(choose=dynamic, begin=begin, expire=flood, reads_queues=True, tables=tables),
-    "spectrum-x": Hooks(choose=best, begin=begin, expire=flood, reads_queues=True, deferred=True, tables=floods),
+    "glb": Hooks(everywhere=True, choose=dynamic, begin=begin, expire=flood, reads_queues=True, tables=tables),
+    "spectrum-x": Hooks(
+        everywhere=True, choose=best, begin=begin, expire=flood, reads_queues=True, deferred=True, tables=floods
+    ),
     "rlb": Hooks(choose=dynamic, reads_queues=True, tables=tables),
 }

@@ -62,7 +62,7 @@ def move(state: EngineState, flow: int, path: int, now: int) -> None:
     record.moved_at = now
     if state.config[0].chunk:
         state.steered[flow].chunk_at = now
-    state.tasks[record.task].rerouted += 1
+    state.rerouted[record.task] += 1
 
 
 @compiled

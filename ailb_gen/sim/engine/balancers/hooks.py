@@ -13,6 +13,7 @@ from ailb_gen.sim.fabric import FabricArrays
 class Hooks:
     """What a load balancer does, and when; every module of this package has a table `HOOKS` of them by name.
 
+    `everywhere`: nodes know of others at once, not by packets only, or share what they know: such a run has one core.
     `deferred`: what arrives at one time chooses one after the other before anything is sent. `reads_queues`: queues are
     to be exact at every moment. `keeps`: whether it keeps more of a flow than others (the records `steered`), by its
     parameters.
@@ -41,6 +42,7 @@ class Hooks:
     # (flow, sent, marked): a flow that has more to send gets an answer to a packet that was sent at a time.
     answered: Hook | None = None
     reads_queues: bool = False
+    everywhere: bool = False
     deferred: bool = False
     keeps: Callable[[Mapping[str, float]], bool] = lambda parameters: False
     # The shape of its tables; what is never used takes no memory.

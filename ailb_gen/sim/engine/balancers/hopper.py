@@ -13,7 +13,7 @@ from ailb_gen.sim.engine.balancers import flowbender
 from ailb_gen.sim.engine.balancers.hooks import Hooks
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.links import append_or_send
-from ailb_gen.sim.engine.nic import defer, nic_link, release_flow
+from ailb_gen.sim.engine.nic import defer, end_flow, nic_link
 from ailb_gen.sim.engine.records import NEVER, NONE, PROBE, PROBED, EngineState
 from ailb_gen.sim.engine.routes import base_round_trip
 from ailb_gen.sim.engine.steered import PROBES
@@ -174,7 +174,7 @@ def receive(state: EngineState, packet: int, now: int) -> None:
         return
     _note_probed(state, packet, now)
     free_packet(state, packet)
-    release_flow(state, flow)
+    end_flow(state, flow)
 
 
 HOOKS = {"hopper": Hooks(begin_flow=begin_flow, answered=answered, receive=receive, keeps=lambda parameters: True)}

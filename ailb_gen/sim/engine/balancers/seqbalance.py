@@ -67,4 +67,4 @@ def takes(state: EngineState, node: int, number: int, packet: int, now: int) -> 
     return True
 
 
-HOOKS = {"seqbalance": Hooks(choose=choose, takes=takes, reads_queues=True, tables=tables)}
+HOOKS = {"seqbalance": Hooks(choose=choose, takes=takes, reads_queues=True, everywhere=True, tables=tables)}

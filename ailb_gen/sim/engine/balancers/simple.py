@@ -106,7 +106,7 @@ def letflow(state: EngineState, node: int, first: int, count: int, packet: int, 
     if chosen == NONE or chosen >= count or now - flow.chosen_at[hop] > state.parameters[0].gap_ps:
         fresh = random_below(state, node, count)
         if chosen not in (NONE, fresh):
-            state.tasks[flow.task].rerouted += 1
+            state.rerouted[flow.task] += 1
         chosen = fresh
         flow.choice[hop] = chosen
     flow.chosen_at[hop] = now

@@ -10,7 +10,8 @@ import numpy as np
 from ailb_gen.sim.clos import clos
 from ailb_gen.sim.engine import records as r
 from ailb_gen.sim.engine.loop import advance
-from ailb_gen.sim.engine.memory import grown, new_state
+from ailb_gen.sim.engine.memory import new_state
+from ailb_gen.sim.engine.parts import grown
 from ailb_gen.sim.engine.records import EngineState
 from ailb_gen.sim.engine.run import simulate
 from ailb_gen.sim.fabric import FabricArrays
@@ -121,7 +122,7 @@ def last_state(fabric: FabricArrays, workload: Workload, given: SimulationSettin
     state = new_state(fabric, workload, given, seed)
     while (result := advance(state, 100_000)) != r.FINISHED:
         if result != r.GOES_ON:
-            state = grown(state, result)
+            state = grown([state], [result])[0]
     return state
 
 
