@@ -46,8 +46,7 @@ MET, NEXT, RESULT = range(3)
 IDLE, RINGED, PACED = 0, 1, 2
 # Kinds of timers, in the order in which those of one time expire.
 CHANGE, FIBS, ARRIVALS, START, COMPUTED, RATE, TIMEOUT, BALANCER, NEXT_PULL = range(9)
-# How `advance` ends.
-GOES_ON, FINISHED, STOPPED, NEEDS_PACKETS, NEEDS_TIMERS, GOES_INTO_NEXT = range(6)
+GOES_ON, FINISHED, STOPPED, NEEDS_PACKETS, NEEDS_TIMERS, GOES_INTO_NEXT = range(6)  # how `advance` ends
 
 # What is used together is side by side, and what every packet needs apart from what is rare, so that little of a large
 # fabric is in the caches. The sending end of a link, for every packet: a cache line.
