@@ -16,6 +16,7 @@ COUNTS = (
     "timeouts",
     "retransmissions",
     "drops",
+    "trimmed",
     "lost",
     "unreachable",
     "events",

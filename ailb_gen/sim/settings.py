@@ -11,7 +11,7 @@ from typing import Literal
 from ailb_gen.sim.congestion import CONGESTION
 from ailb_gen.sim.fabric import PS_PER_US, Bools, Float64, Int64
 
-TransportName = Literal["raw", "go-back-n", "selective-repeat", "timeout-only"]
+TransportName = Literal["raw", "go-back-n", "selective-repeat", "timeout-only", "receiver-driven"]
 Scheduling = Literal["strict", "round-robin"]
 # Packet by packet, or rates of flows.
 Level = Literal["packet", "flow"]
@@ -101,6 +101,8 @@ class TransportSettings:
     window_bytes: int | None = None
     message_bytes: int | None = None
     reordering_packets: int = 0
+    # With receiver-driven transport switches trim packets that would make a queue longer.
+    trim_above_packets: int = 8
     nack_interval_ps: int = 4 * PS_PER_US
     timeout_ps: int | None = None
     # In place of `timeout_ps` while at most `few_packets` are in flight.

@@ -42,7 +42,8 @@ def admit(state: EngineState, node: int, link: int, packet: int, now: int) -> bo
     came, priority = state.packets[packet].came, state.packets[packet].priority
     if not config.pfc or state.held[priority, came].limit == NONE:
         rest = record.shared - record.used
-        if size > rest or state.queues[priority, link].bytes + size > record.egress_alpha * rest:
+        queued = state.queues[priority, link].bytes + size
+        if size > rest or queued > record.egress_alpha * rest or queued > config.trim_bytes:
             return False
         record.used += size
         return True

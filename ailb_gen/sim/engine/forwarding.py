@@ -2,10 +2,11 @@
 
 from ailb_gen.sim.engine.buffers import admit
 from ailb_gen.sim.engine.jit import compiled, inlined
-from ailb_gen.sim.engine.links import join
+from ailb_gen.sim.engine.links import append_or_send, join
 from ailb_gen.sim.engine.nic import release_flow
 from ailb_gen.sim.engine.records import CONTROL, NONE, EngineState
 from ailb_gen.sim.engine.routes import fib_entry
+from ailb_gen.sim.engine.trimming import trim
 from ailb_gen.sim.engine.wire import free_packet
 from ailb_gen.sim.fabric import LOCAL
 
@@ -20,8 +21,12 @@ def lose(state: EngineState, packet: int) -> None:
 
 
 @compiled
-def refuse(state: EngineState, link: int, packet: int) -> None:
-    """Drop a packet for which there is no room before a link."""
+def refuse(state: EngineState, link: int, packet: int, now: int) -> None:
+    """Trim or drop a packet for which there is no room before a link."""
+    trimmed = trim(state, link, packet)
+    if trimmed != NONE:
+        append_or_send(state, link, trimmed, now)
+        return
     state.ports[link].drops += 1
     state.run[0].drops += 1
     lose(state, packet)
@@ -53,6 +58,6 @@ def send_on(state: EngineState, node: int, link: int, packet: int, now: int) -> 
         and not is_idle(state, link, priority, now)
         and not admit(state, node, link, packet, now)
     ):
-        refuse(state, link, packet)
+        refuse(state, link, packet, now)
         return
     join(state, link, packet, now)

@@ -2,6 +2,7 @@
 
 from ailb_gen.sim.engine import records as r
 from ailb_gen.sim.engine.balancers import dispatch as balancer
+from ailb_gen.sim.engine.credits import next_pull, receive_pull
 from ailb_gen.sim.engine.events import add_timer, moment, remove_timer, schedule
 from ailb_gen.sim.engine.flows import compute, end_task, make_ready, next_arrivals, packets_of, start_flow
 from ailb_gen.sim.engine.forwarding import lose, next_hops, send_on
@@ -10,7 +11,7 @@ from ailb_gen.sim.engine.links import catch_up, kick, serve
 from ailb_gen.sim.engine.nic import end_flow, rate_allows
 from ailb_gen.sim.engine.random import happens
 from ailb_gen.sim.engine.records import EngineState
-from ailb_gen.sim.engine.transport import expire, receive_answer, receive_data
+from ailb_gen.sim.engine.transport import expire, receive_answer, receive_data, receive_trimmed
 from ailb_gen.sim.engine.windows import next_window
 from ailb_gen.sim.engine.wire import arrive, free_packet
 from ailb_gen.sim.fabric import UNREACHABLE
@@ -80,6 +81,18 @@ def _is_lost(state: EngineState, link: int, packet: int, now: int) -> bool:
     return happens(state, wire.target, port.loss)
 
 
+@compiled
+def _receive_other(state: EngineState, packet: int, now: int) -> None:
+    """Take a packet of a kind that few runs have at its host."""
+    kind = state.packets[packet].kind
+    if kind == r.TRIMMED:
+        receive_trimmed(state, packet, now)
+    elif kind == r.PULL:
+        receive_pull(state, packet, now)
+    else:
+        balancer.receive(state, packet, now)
+
+
 @spliced
 def _arrival(state: EngineState, link: int, now: int) -> None:
     """Take the first packet off a link: a switch forwards it, a host receives it."""
@@ -105,7 +118,7 @@ def _arrival(state: EngineState, link: int, now: int) -> None:
     elif kind in (r.ACK, r.NACK):
         receive_answer(state, packet, now)
     else:
-        balancer.receive(state, packet, now)
+        _receive_other(state, packet, now)
 
 
 @compiled
@@ -169,6 +182,8 @@ def _expire(state: EngineState, heap: int, now: int) -> None:
         state.run[0].version = subject
     elif kind == r.BALANCER:
         balancer.expire(state, subject, now)
+    elif kind == r.NEXT_PULL:
+        next_pull(state, subject, now)
 
 
 @spliced

@@ -11,13 +11,31 @@ from ailb_gen.sim.engine.balancers.dispatch import HOOKS
 from ailb_gen.sim.engine.congestion.dispatch import HOOKS as CONTROLS
 from ailb_gen.sim.engine.random import MASK, seeded
 from ailb_gen.sim.engine.records import NEVER, NONE, EngineState, Records, records
-from ailb_gen.sim.engine.senders import CONGESTION_PARAMETERS, CONTROLLED, LIMITER, SENDER, STAMP, STAMPS
+from ailb_gen.sim.engine.senders import (
+    CONGESTION_PARAMETERS,
+    CONTROLLED,
+    CREDIT,
+    LIMITER,
+    PACER,
+    SENDER,
+    STAMP,
+    STAMPS,
+)
 from ailb_gen.sim.engine.steered import STEERED
+from ailb_gen.sim.engine.trimming import buffers, largest_buffer, trim_bytes, trims
 from ailb_gen.sim.fabric import PS_PER_S, UNREACHABLE, FabricArrays
 from ailb_gen.sim.settings import SimulationSettings
 from ailb_gen.sim.workload import COMPUTATION, Workload, shared_queue_pairs
 
-TRANSPORTS = {"raw": r.RAW, "go-back-n": r.GO_BACK_N, "selective-repeat": r.SELECTIVE, "timeout-only": r.SELECTIVE}
+TRANSPORTS = {
+    "raw": r.RAW,
+    "go-back-n": r.GO_BACK_N,
+    "selective-repeat": r.SELECTIVE,
+    "timeout-only": r.SELECTIVE,
+    "receiver-driven": r.RECEIVER_DRIVEN,
+}
+# Those that acknowledge every packet, so that none is refused for coming out of order.
+IN_ANY_ORDER = ("timeout-only", "receiver-driven")
 FIRST_PACKETS, FIRST_TIMERS = 4096, 1024
 NO_LIMIT = 2**31 - 1
 # The least timeout that follows from round trips, in idle round trips of the longest path. Queues and pauses can make a
@@ -32,14 +50,20 @@ def byte_ps(fabric: FabricArrays) -> np.ndarray[Any, np.dtype[np.int64]]:
 
 def window_packets(fabric: FabricArrays, settings: SimulationSettings) -> int:
     """Return how many packets a queue pair may have in flight; NO_LIMIT for as many as it likes."""
-    transport = settings.transport
-    if transport.window_bytes is not None:
-        return max(1, transport.window_bytes // settings.packets.payload_bytes)
-    if transport.name != "selective-repeat":
+    name = settings.transport.name
+    if trims(settings) or (name != "selective-repeat" and settings.transport.window_bytes is None):
         return NO_LIMIT
-    # One bandwidth-delay product (Mittal et al., SIGCOMM 2018).
+    return first_window(fabric, settings)
+
+
+def first_window(fabric: FabricArrays, settings: SimulationSettings) -> int:
+    """Return how many packets are in flight with the window that is given, or by default."""
+    if settings.transport.window_bytes is not None:
+        return max(1, settings.transport.window_bytes // settings.packets.payload_bytes)
+    # One bandwidth-delay product (Mittal et al., SIGCOMM 2018), and a queue if receivers keep that number in flight.
     product = longest_round_trip(fabric, settings) / float(byte_ps(fabric).min())
-    return max(1, int(product / settings.packets.payload_bytes))
+    queued = settings.transport.trim_above_packets if trims(settings) else 0
+    return max(1, int(product / settings.packets.payload_bytes)) + queued
 
 
 def longest_round_trip(fabric: FabricArrays, settings: SimulationSettings) -> float:
@@ -68,6 +92,7 @@ def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSett
     firsts, hosts = fabric.set_first, fabric.first_destination
     queue = dict.fromkeys(("head", "tail", "ring_head", "ring_tail"), NONE)
     bitmaps = (flows if settings.transport.name not in ("raw", "go-back-n") else 1, words)
+    asks = trims(settings)
     wires = _wires(fabric, settings)
     return EngineState(
         config=records(1, r.CONFIG, **config),
@@ -103,6 +128,9 @@ def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSett
         nodes=_nodes(fabric, settings, seeded(seed ^ MASK, nodes)),
         arrived=np.zeros(bitmaps, np.int64),
         acknowledged=np.zeros(bitmaps, np.int64),
+        refused=np.zeros(bitmaps if asks else (1, 1), np.int64),
+        credits=records(flows if asks else 1, CREDIT),
+        pacers=records(links if asks else 1, PACER, head=NONE, tail=NONE),
         random=seeded(seed, 4 * nodes).reshape(nodes, 4),
         histogram=np.zeros((r.BUCKETS, links), np.int32),
         buckets=np.array([int(number).bit_length() for number in range(1 << 16)], np.uint8),
@@ -142,9 +170,7 @@ def _config(
         "horizon": 1 << (63 - bits),
         "leaves": 1 << bits,
         "timer_leaf": fabric.link_count,
-        "shared_buffer_bytes": NONE
-        if switches.shared_buffer_bytes is None
-        else int(np.max(switches.shared_buffer_bytes)),
+        "shared_buffer_bytes": largest_buffer(settings),
         "pfc": bool(np.any(switches.pfc)),
         "resume_offset_bytes": switches.resume_offset_bytes,
         "hosts": fabric.host_count,
@@ -163,9 +189,11 @@ def _config(
         "delayed": int(np.count_nonzero((workload.waits > 0) & (workload.start_ps > 0))),
         "round_robin": switches.scheduling == "round-robin",
         "window": window_packets(fabric, settings),
+        "first_window": first_window(fabric, settings),
+        "trim_bytes": trim_bytes(settings),
         "least_timeout_ps": int(LEAST_TIMEOUT * longest_round_trip(fabric, settings)),
         "message_packets": 0 if message is None else max(1, -(-message // settings.packets.payload_bytes)),
-        "reordering_packets": NO_LIMIT if transport.name == "timeout-only" else transport.reordering_packets,
+        "reordering_packets": NO_LIMIT if transport.name in IN_ANY_ORDER else transport.reordering_packets,
         "timeout_few_ps": NONE if transport.timeout_ps is None else transport.timeout_few_ps or transport.timeout_ps,
         **_congestion(fabric, settings),
     }
@@ -177,7 +205,7 @@ def _congestion(fabric: FabricArrays, settings: SimulationSettings) -> dict[str,
     return {
         "congestion": congestion.NUMBERS[settings.congestion.name],
         "paced": hooks.paced,
-        "windowed": hooks.windowed,
+        "windowed": hooks.windowed or trims(settings),
         "controlled": hooks.keeps,
         "telemetry_bytes": settings.telemetry_bytes,
         "telemetry_hops": STAMPS if congestion.CONGESTION[settings.congestion.name].telemetry else 0,
@@ -261,7 +289,7 @@ def _changes(fabric: FabricArrays, settings: SimulationSettings) -> Records:
 def _nodes(fabric: FabricArrays, settings: SimulationSettings, seeds: r.Ints) -> Records:
     result = records(len(seeds), r.NODE, seed=seeds, leaf=fabric.leaf_numbers())
     switches, own = settings.switches, result[fabric.host_count :]
-    own["shared"] = 0 if switches.shared_buffer_bytes is None else switches.shared_buffer_bytes
+    own["shared"] = np.maximum(buffers(settings), 0)
     own["ingress_alpha"], own["egress_alpha"] = switches.ingress_alpha, switches.egress_alpha
     own["pause"] = NONE if switches.pause_bytes is None else switches.pause_bytes
     own["headroom_pool"] = NEVER if switches.headroom_pool_bytes is None else switches.headroom_pool_bytes

@@ -41,13 +41,21 @@ def is_acknowledged(state: EngineState, flow: int, sequence: int) -> bool:
     return bool((state.acknowledged[flow, word] >> (sequence & 31)) & 1)
 
 
+@inlined
+def _is_missing(state: EngineState, flow: int, sequence: int) -> bool:
+    """Return whether the receiver has asked for a packet again, if it is one that does so for each."""
+    if state.config[0].transport != r.RECEIVER_DRIVEN:
+        return True
+    return bool((state.refused[flow, (sequence >> 5) & (state.refused.shape[1] - 1)] >> (sequence & 31)) & 1)
+
+
 @compiled
 def _next_repair(state: EngineState, flow: int) -> int:
     """Return the next packet to be sent again; NONE when there is none (left)."""
     record = state.flows[flow]
     sequence = max(record.repair, record.acknowledged)
     while sequence < record.highest:
-        if not is_acknowledged(state, flow, sequence):
+        if not is_acknowledged(state, flow, sequence) and _is_missing(state, flow, sequence):
             record.repair = sequence
             return sequence
         sequence += 1
@@ -56,18 +64,33 @@ def _next_repair(state: EngineState, flow: int) -> int:
 
 
 @inlined
+def _lacks_credit(state: EngineState, flow: int) -> bool:
+    """Return whether a flow waits for its receiver to ask for a packet."""
+    return state.config[0].transport == r.RECEIVER_DRIVEN and not state.credits[flow].credit
+
+
+@compiled
+def _fills_window(state: EngineState, flow: int, in_flight: int) -> bool:
+    """Return whether credits, or the window of congestion control, do not allow for another packet."""
+    if state.config[0].transport == r.RECEIVER_DRIVEN:
+        return not state.credits[flow].credit
+    return bool(in_flight and in_flight >= state.controlled[flow].window)
+
+
+@inlined
 def to_send(state: EngineState, flow: int) -> int:
     """Return the packet that a flow would send now; NONE: it waits for acknowledgements."""
-    record = state.flows[flow]
+    record, config = state.flows[flow], state.config[0]
     if record.recovery != r.NONE:
+        if _lacks_credit(state, flow):
+            return r.NONE
         sequence = _next_repair(state, flow)
         if sequence != r.NONE:
             return sequence
-    config = state.config[0]
     in_flight = record.next - record.acknowledged
     if record.next >= record.packets or in_flight >= config.window:
         return r.NONE
-    if config.windowed and in_flight and in_flight >= state.controlled[flow].window:
+    if config.windowed and _fills_window(state, flow, in_flight):
         return r.NONE
     if config.message_packets and record.next // config.message_packets > record.acknowledged // config.message_packets:
         return r.NONE
@@ -255,6 +278,15 @@ def _note_sent(state: EngineState, flow: int, sequence: int) -> bool:
 
 
 @compiled
+def _spend(state: EngineState, flow: int, sequence: int) -> None:
+    """Let a packet take one of the credits of its flow."""
+    own = state.credits[flow]
+    own.credit -= 1
+    own.unanswered += 1
+    state.refused[flow, (sequence >> 5) & (state.refused.shape[1] - 1)] &= ~(1 << (sequence & 31))
+
+
+@compiled
 def next_packet(state: EngineState, link: int, priority: int, now: int) -> int:
     """Return the packet that the first ready flow of a class sends, NONE if it has none; its next turn is arranged."""
     config = state.config[0]
@@ -266,6 +298,8 @@ def next_packet(state: EngineState, link: int, priority: int, now: int) -> int:
         return r.NONE
     packet = data_packet(state, flow, sequence, now)
     fresh = _note_sent(state, flow, sequence)
+    if config.transport == r.RECEIVER_DRIVEN:
+        _spend(state, flow, sequence)
     if sequence == record.acknowledged:
         record.timeout_at = now + timeout_of(state, flow)
     if not record.timer:

@@ -34,7 +34,7 @@ def partition(fabric: FabricArrays, workload: Workload, settings: SimulationSett
 
     There is one part where what happens at one node has an effect on another at once: a task that waits for another
     one's end elsewhere, changes of links and FIBs, load balancers that know of queues elsewhere, packets without a
-    transport.
+    transport, and flows that wait at their receiver for a credit.
     """
     parts = min(cores, fabric.host_count // LEAST_HOSTS, int(np.count_nonzero(fabric.tier == LEAF)))
     if parts > 1 and _is_local(fabric, settings):
@@ -54,7 +54,7 @@ def _is_local(fabric: FabricArrays, settings: SimulationSettings) -> bool:
     return not (
         fabric.changes
         or len(fabric.forwarding) > 1
-        or settings.transport.name == "raw"
+        or settings.transport.name in ("raw", "receiver-driven")
         or HOOKS[settings.balancer.name].everywhere
     )
 

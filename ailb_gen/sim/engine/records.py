@@ -34,21 +34,19 @@ BEST_BAND = 7
 FREED, ARRIVED, JOINED, EXPIRED = range(4)
 ORDER_BITS = 2
 # Kinds of packets.
-DATA, ACK, NACK, PAUSE, RESUME, REPLY, NOTIFY, CLEAR, FLOOD, PROBE, PROBED = range(11)
+DATA, ACK, NACK, PAUSE, RESUME, REPLY, NOTIFY, CLEAR, FLOOD, PROBE, PROBED, TRIMMED, PULL = range(13)
 # What tells the key of an answer from that of what it answers.
 ANSWER = 0x5BD1E995
 # The classes of a link: pause frames, then acknowledgements and the like, then data.
 FRAMES, CONTROL, FIRST_DATA = range(3)
-# Transports.
-RAW, GO_BACK_N, SELECTIVE = 0, 1, 2
+RAW, GO_BACK_N, SELECTIVE, RECEIVER_DRIVEN = range(4)  # transports
 # Words of `sync` of a part of the run: how often it has met the others, when its next event is, how its window ended.
 MET, NEXT, RESULT = range(3)
 # Where a flow is: waiting for an acknowledgement, in the ring of its NIC, waiting for its rate.
 IDLE, RINGED, PACED = 0, 1, 2
 # Kinds of timers, in the order in which those of one time expire.
-CHANGE, FIBS, ARRIVALS, START, COMPUTED, RATE, TIMEOUT, BALANCER = range(8)
-# How `advance` ends.
-GOES_ON, FINISHED, STOPPED, NEEDS_PACKETS, NEEDS_TIMERS, GOES_INTO_NEXT = range(6)
+CHANGE, FIBS, ARRIVALS, START, COMPUTED, RATE, TIMEOUT, BALANCER, NEXT_PULL = range(9)
+GOES_ON, FINISHED, STOPPED, NEEDS_PACKETS, NEEDS_TIMERS, GOES_INTO_NEXT = range(6)  # how `advance` ends
 
 # What is used together is side by side, and what every packet needs apart from what is rare, so that little of a large
 # fabric is in the caches. The sending end of a link, for every packet: a cache line.
@@ -315,6 +313,8 @@ CONFIG = np.dtype(
         ("delayed", "i8"),  # tasks that wait for others and for a time
         ("round_robin", "i8"),
         ("window", "i8"),  # packets in flight
+        ("first_window", "i8"),  # packets that a receiver does not ask for
+        ("trim_bytes", "i8"),  # of a queue, above which switches trim packets
         ("least_timeout_ps", "i8"),  # of those that follow from round trips
         ("message_packets", "i8"),  # 0: a flow is one message
         ("shared_buffer_bytes", "i8"),  # of the largest switch; NONE: queues are infinite
@@ -373,6 +373,9 @@ class EngineState(NamedTuple):
     nodes: Records  # hosts and switches
     arrived: Ints  # (flows, words): bits of packets that arrived, selective repeat
     acknowledged: Ints
+    refused: Ints  # packets to be sent again, receiver-driven transport; so the next two
+    credits: Records  # by flow
+    pacers: Records  # by link of a receiver
     random: Ints  # (nodes, 4): the generator of every node
     histogram: Ints32  # (BUCKETS, links)
     buckets: npt.NDArray[np.uint8]

@@ -14,6 +14,25 @@ SENDER = np.dtype(
     ],
     align=True,
 )
+# What the ends of a flow count when its receiver asks for its packets.
+CREDIT = np.dtype(
+    [
+        # The sender.
+        ("credit", "i4"),  # packets that it may send
+        ("pulled", "i4"),  # that the receiver has asked for, as far as known
+        ("unanswered", "i4"),  # packets under way, as far as known
+        ("stalls", "i4"),  # timeouts without one under way since the last pull
+        # The receiver.
+        ("arrivals", "i4"),  # whole and trimmed
+        ("needed", "i4"),  # pulls until all has arrived, if nothing more is trimmed
+        ("granted", "i4"),  # pulls sent
+        ("queued", "i4"),  # in the ring of its pacer
+        ("queued_next", "i4"),
+    ],
+    align=True,
+)
+# What lets the pulls of a receiver go at the rate of its link: the flows that wait for one, in turn.
+PACER = np.dtype([("head", "i4"), ("tail", "i4"), ("busy", "i8")], align=True)
 # What congestion control by round trips, windows and telemetry keeps of a flow.
 CONTROLLED = np.dtype(
     [

@@ -8,6 +8,7 @@ reordering window makes the sender repair what is missing. Timeout only: the reo
 from ailb_gen.sim.engine import records as r
 from ailb_gen.sim.engine.balancers.dispatch import acknowledged, answered, timed_out
 from ailb_gen.sim.engine.congestion import dispatch as congestion
+from ailb_gen.sim.engine.credits import note_answer, note_left, take_all_for_lost
 from ailb_gen.sim.engine.events import add_timer
 from ailb_gen.sim.engine.flows import end_task
 from ailb_gen.sim.engine.jit import compiled, inlined
@@ -49,15 +50,20 @@ def _answer(state: EngineState, kind: int, packet: int, now: int) -> None:
 
 
 @inlined
+def _has_arrived(state: EngineState, flow: int, sequence: int) -> bool:
+    """Return whether a packet has been taken."""
+    word = (sequence >> 5) & (state.arrived.shape[1] - 1)
+    return bool(sequence < state.flows[flow].expected or (state.arrived[flow, word] >> (sequence & 31)) & 1)
+
+
+@inlined
 def _note_arrival(state: EngineState, flow: int, sequence: int) -> bool:
     """Note a packet that was taken out of turn; return whether it is new."""
     record = state.flows[flow]
     words = state.arrived.shape[1]
-    word = (sequence >> 5) & (words - 1)
-    bit = 1 << (sequence & 31)
-    if sequence < record.expected or state.arrived[flow, word] & bit:
+    if _has_arrived(state, flow, sequence):
         return False
-    state.arrived[flow, word] |= bit
+    state.arrived[flow, (sequence >> 5) & (words - 1)] |= 1 << (sequence & 31)
     while record.expected < record.packets:
         word = (record.expected >> 5) & (words - 1)
         bit = 1 << (record.expected & 31)
@@ -104,6 +110,8 @@ def receive_data(state: EngineState, packet: int, now: int) -> None:
         fresh = _note_arrival(state, flow, sequence)
         if sequence > record.expected + config.reordering_packets:
             answer = r.NACK
+        if config.transport == r.RECEIVER_DRIVEN:
+            note_left(state, flow, now)
     task = r.NONE
     if fresh and (config.transport == r.RAW or (not config.ends_acknowledged and record.expected == record.packets)):
         task = record.task
@@ -114,6 +122,21 @@ def receive_data(state: EngineState, packet: int, now: int) -> None:
         release_flow(state, flow)
     if task != r.NONE:
         end_task(state, task, now)
+
+
+@compiled
+def receive_trimmed(state: EngineState, packet: int, now: int) -> None:
+    """Take the header of a trimmed packet at its host, which asks for the packet again."""
+    flow, sequence = state.packets[packet].flow, state.packets[packet].sequence
+    record = state.flows[flow]
+    if not _has_arrived(state, flow, sequence):
+        state.credits[flow].needed += 1
+    note_left(state, flow, now)
+    if state.hosts[record.target].links != UNREACHABLE:
+        _answer(state, r.NACK, packet, now)
+    else:
+        free_packet(state, packet)
+        release_flow(state, flow)
 
 
 @inlined
@@ -176,6 +199,8 @@ def receive_answer(state: EngineState, packet: int, now: int) -> None:
     if config.transport == r.GO_BACK_N:
         if kind == r.NACK:
             _go_back(state, flow, expected, sent, now)
+    elif config.transport == r.RECEIVER_DRIVEN:
+        note_answer(state, flow, kind, single)
     elif single >= record.acknowledged:
         mask = state.acknowledged.shape[1] - 1
         if not is_acknowledged(state, flow, single):
@@ -201,7 +226,8 @@ def expire(state: EngineState, task: int, now: int) -> None:
     if now < record.timeout_at:
         add_timer(state, record.timeout_at, r.TIMEOUT, task)
         return
-    if record.next == record.acknowledged:
+    config = state.config[0]
+    if record.next == record.acknowledged and (config.transport != r.RECEIVER_DRIVEN or state.credits[flow].credit):
         # It waits for its rate or its link, not for an acknowledgement.
         add_timer(state, now + timeout_of(state, flow), r.TIMEOUT, task)
         return
@@ -209,9 +235,11 @@ def expire(state: EngineState, task: int, now: int) -> None:
     state.senders[flow].doublings += 1
     timed_out(state, flow, now)
     congestion.timed_out(state, flow, now)
-    if state.config[0].transport == r.GO_BACK_N:
+    if config.transport == r.GO_BACK_N:
         record.next = record.acknowledged
         state.senders[flow].back_at = now
+    elif config.transport == r.RECEIVER_DRIVEN:
+        take_all_for_lost(state, flow)
     else:
         record.recovery = record.next - 1
         record.repair = record.acknowledged

@@ -49,10 +49,16 @@ def settings_of(scenario: Scenario, fabric: FabricArrays, base: SimulationSettin
         balancer = BalancerSettings(own.name, {**balancer.parameters, **own.parameters}, exceptions)
     rows = scenario.switches.exceptions
     _refuse_large_packets(scenario, fabric, base.switches)
+    switches = with_exceptions(_switches(scenario.switches, fabric, base.switches), rows, fabric)
+    if transport.name == "receiver-driven" and np.any(switches.pfc):
+        raise UsageError(
+            "switches: PFC pauses data before it is trimmed, and the transport receiver-driven needs trimming; write "
+            "'switches: {pfc: off}'"
+        )
     return replace(
         base,
         packets=PacketSettings(**values(scenario.packets, PacketSettings)),
-        switches=with_exceptions(_switches(scenario.switches, fabric, base.switches), rows, fabric),
+        switches=switches,
         balancer=with_other_parameters(balancer, rows, fabric),
         transport=TransportSettings(**values(transport, TransportSettings)),
         congestion=_congestion(scenario.congestion),

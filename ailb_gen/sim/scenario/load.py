@@ -300,6 +300,9 @@ def _transport(scenario: Scenario, source: Source) -> Iterator[Problem]:
     if scenario.transport.timeout_few is not None and scenario.transport.timeout is None:
         reason = "is for hosts with a fixed timeout; give 'timeout', too"
         yield problem_at(source, "conflict", ("transport", "timeout_few"), reason)
+    if scenario.transport.name == "receiver-driven" and scenario.congestion.name != "none":
+        reason = "credits of receivers say what is sent with the transport receiver-driven; leave it out"
+        yield problem_at(source, "conflict", ("congestion",), reason)
 
 
 def failure_problems(failures: Sequence[FailurePart], source: Source) -> Iterator[Problem]:

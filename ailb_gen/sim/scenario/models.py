@@ -201,12 +201,15 @@ class Transport(Model):
 
     name: TransportName = Field("go-back-n", description="how losses are detected and repaired; raw: not at all")
     window: SomeBytes | None = Field(
-        None, description="default: one bandwidth-delay product (selective-repeat), none (others)"
+        None, description="default: one bandwidth-delay product (selective-repeat, receiver-driven), none (others)"
     )
     message: SomeBytes | None = Field(
         None, description="flows are sent in such messages, one at a time; default: as one"
     )
     reordering: Few = Field(0, description="packets out of order without a NACK")
+    trim_above: Annotated[Few, Field(ge=1)] = Field(
+        8, description="receiver-driven: packets that wait in a queue of a switch, above which it trims"
+    )
     nack_interval: Time = written("4us", "least time between two NACKs of a flow")
     every_nack: Bool = Field(
         False,

@@ -40,7 +40,7 @@ from ailb_gen.sim.settings import (
 from ailb_gen.sim.workload import Workload
 
 GBPS = 10**9
-TRANSPORTS: tuple[TransportName, ...] = ("raw", "go-back-n", "selective-repeat", "timeout-only")
+TRANSPORTS: tuple[TransportName, ...] = ("raw", "go-back-n", "selective-repeat", "timeout-only", "receiver-driven")
 PACKETS = PacketSettings(1000, 48, 60)
 needs_compiler = pytest.mark.skipif(DISABLED, reason="millions of events: for the compiled engine")
 

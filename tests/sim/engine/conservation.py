@@ -72,6 +72,11 @@ class Check:
             heads = state.steered["held_head"].tolist()
             running = [flow for flow, task in enumerate(self.flows["task"]) if task != r.NONE]
             self.held = {flow: list(chain(heads[flow], following)) for flow in running if heads[flow] != r.NONE}
+        # Of pacers, the flows that wait for a pull.
+        self.credit, self.asking = rows(state.credits), []
+        if self.config["transport"] == r.RECEIVER_DRIVEN:
+            heads = state.pacers["head"].tolist()
+            self.asking = [list(chain(head, self.credit["queued_next"])) for head in heads]
         self.moving = [packet for wire in self.wires for packet in wire]
         self.queued = [packet for link in self.waiting for queue in link for packet in queue]
         self.holding = [packet for queue in self.held.values() for packet in queue]
@@ -83,6 +88,7 @@ class Check:
         self.pauses()
         self.flows_and_packets()
         self.rings()
+        self.credits()
         self.senders_and_receivers()
         self.contexts()
         self.events()
@@ -170,6 +176,8 @@ class Check:
         assert len(free) == len(set(free))
         tasks = self.flows["task"]
         assert {flow for flow, task in enumerate(tasks) if task == r.NONE} == set(free)
+        # Receivers keep the records of flows that wait for their turn to be asked for a packet.
+        references.update(flow for ring in self.asking for flow in ring)
         for flow, task in enumerate(tasks):
             assert self.flows["references"][flow] == references[flow]
             if task == r.NONE:
@@ -189,6 +197,25 @@ class Check:
             seen += ring
         assert len(seen) == len(set(seen))
         assert set(seen) == {flow for flow in self._running() if self.flows["phase"][flow] == r.RINGED}
+
+    def credits(self) -> None:
+        """No sender has more credits than its receiver has given, and no receiver asks for more than has left."""
+        asking = [flow for ring in self.asking for flow in ring]
+        assert len(asking) == len(set(asking))
+        for flow in self._running() if self.config["transport"] == r.RECEIVER_DRIVEN else ():
+            own = {name: column[flow] for name, column in self.credit.items()}
+            assert bool(own["queued"]) == (flow in asking)
+            assert 0 <= own["pulled"] <= own["granted"] <= min(own["arrivals"], own["needed"])
+            assert own["credit"] >= 0
+            if self.run["timeouts"] == 0:
+                first = min(self.config["first_window"], self.flows["packets"][flow])
+                sent = self.flows["unsent"][flow] + self.tasks["retransmitted"][self.flows["task"][flow]]
+                assert own["credit"] + sent == first + own["pulled"]
+                assert own["unanswered"] <= sent
+                assert own["arrivals"] <= sent
+            words = self.state.refused.shape[1]
+            refused = self._bits(self.state.refused[flow].tolist(), 0, words)
+            assert all(sequence < self.flows["next"][flow] for sequence in refused)
 
     def senders_and_receivers(self) -> None:
         """No end of a flow knows more than the other end has said."""
@@ -259,24 +286,32 @@ class Check:
             ended = self.flows["acknowledged"][flow] == self.flows["packets"][flow]
             assert kinds[r.TIMEOUT, task] == bool(self.flows["timer"][flow]) or ended
             in_flight = self.flows["next"][flow] - self.flows["acknowledged"][flow]
-            if self.flows["next"][flow] < self.flows["packets"][flow] and in_flight < self._window(flow):
+            if self.config["transport"] == r.RECEIVER_DRIVEN and not self.credit["credit"][flow]:
+                assert phase == r.IDLE
+            elif self.flows["next"][flow] < self.flows["packets"][flow] and in_flight < self._window(flow):
                 assert phase != r.IDLE, f"flow {flow} sleeps"
+        for link, ring in enumerate(self.asking):
+            busy = bool(self.state.pacers["busy"][link])
+            assert kinds[r.NEXT_PULL, link] == busy
+            assert busy or not ring, f"pacer {link} sleeps"
 
     def _window(self, flow: int) -> float:
         """How many packets of a flow may be in flight, as its transport and its congestion control have it."""
         most = float(self.config["window"])
-        return min(most, max(1.0, float(self.state.controlled["window"][flow]))) if self.config["windowed"] else most
+        windowed = self.config["windowed"] and self.config["transport"] != r.RECEIVER_DRIVEN
+        return min(most, max(1.0, float(self.state.controlled["window"][flow]))) if windowed else most
 
     def sums(self) -> None:
         """Data that was sent has arrived, is under way, or was lost; acknowledgements may be lost as well."""
         data = [self.packets["kind"][packet] == r.DATA for packet in range(len(self.packets["next"]))]
         under_way = sum(data[packet] for packet in (*self.moving, *self.queued, *self.holding))
         lost = self.run["lost"] + self.run["drops"] + self.run["unreachable"]
+        # What was trimmed is no data any more.
         missing = self.run["packets"] + self.run["retransmissions"] - under_way - self.run["received"]
         # Losses of what is not data are counted with those of data.
         only_data = self.config["transport"] == r.RAW and self.config["balancer"] != NUMBERS["conweave"]
         if only_data or lost == 0:
-            assert missing == lost
+            assert missing == lost + self.run["trimmed"]
         assert sum(self.ports["drops"]) == self.run["drops"]
         assert sum(self.ports["lost"]) == self.run["lost"]
         histogram = self.state.histogram.sum(axis=0)

@@ -107,6 +107,14 @@ def permutations(count: int) -> list[Int64]:
     return found
 
 
+def receiver_driven_settings(balancer: str, window: int | None, trim_above: int) -> SimulationSettings:
+    """What csg-htsim is told for NDP and EQDS, with a window and queues of so many packets."""
+    way = TransportSettings(
+        "receiver-driven", window_bytes=None if window is None else 4096 * window, trim_above_packets=trim_above
+    )
+    return SimulationSettings(PacketSettings(4096, 64, 64), balancer=BalancerSettings(balancer), transport=way)
+
+
 def htsim_settings() -> SimulationSettings:
     """What csg-htsim is told for RoCE: PFC by packets, go-back-N, no congestion control."""
     wire = 4096 + 64

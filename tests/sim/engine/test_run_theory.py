@@ -100,7 +100,7 @@ def test_every_packet_waits_exactly_as_long_as_the_queue_before_it() -> None:
 
 
 @pytest.mark.parametrize("amount", [1, 999, 1000, 1001, 25_700])
-@pytest.mark.parametrize("transport", ["raw", "go-back-n", "selective-repeat", "timeout-only"])
+@pytest.mark.parametrize("transport", ["raw", "go-back-n", "selective-repeat", "timeout-only", "receiver-driven"])
 def test_a_flow_on_an_idle_fabric_takes_what_the_formula_says(transport: TransportName, amount: int) -> None:
     """Serialization of all packets once, of the last one on every further link, and the delays."""
     fabric = leaf_spine(delay_ps=700_000)
@@ -122,7 +122,7 @@ def test_a_flow_on_an_idle_fabric_takes_what_the_formula_says(transport: Transpo
         assert ended - outcome.finish_ps[0] == 4 * (700_000 + 60 * BYTE_PS) + behind
 
 
-@pytest.mark.parametrize("transport", ["go-back-n", "selective-repeat", "timeout-only"])
+@pytest.mark.parametrize("transport", ["go-back-n", "selective-repeat", "timeout-only", "receiver-driven"])
 def test_every_message_of_a_flow_waits_for_the_acknowledgement_of_the_one_before(transport: TransportName) -> None:
     fabric = leaf_spine(delay_ps=700_000)
     way = TransportSettings(transport, window_bytes=10**6, ends_acknowledged=True)

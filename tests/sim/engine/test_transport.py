@@ -66,7 +66,7 @@ def test_a_loss_costs_one_round_trip_and_two_with_a_repetition_for_every_nack() 
     assert repeated[1] == pytest.approx(2 * ROUND_TRIP_PS / WIRE_PS, rel=0.05)
 
 
-@pytest.mark.parametrize("transport", ["go-back-n", "selective-repeat", "timeout-only"])
+@pytest.mark.parametrize("transport", ["go-back-n", "selective-repeat", "timeout-only", "receiver-driven"])
 def test_a_lost_end_is_sent_again_after_the_least_timeout(transport: TransportName) -> None:
     """Nothing reveals it but the timer, which a given timeout replaces; it doubles when the repetition is lost, too."""
     fabric = star(2, delay_ps=DELAY_PS)

@@ -90,6 +90,14 @@ def test_what_cannot_be(rows: str, message: str) -> None:
         point(CLOS, f"{{exceptions: [{rows}]}}")
 
 
+def test_switches_that_pause_do_not_trim() -> None:
+    """PFC of the files, of the scenario, or of one switch."""
+    for fabric, switches in ((JVD, "{}"), (CLOS, "{shared_buffer: 1MiB, exceptions: [{at: leaf1, pfc: on}]}")):
+        with pytest.raises(UsageError, match=r"receiver-driven needs trimming; write 'switches: \{pfc: off\}'"):
+            point(fabric, f"{switches}\ntransport: receiver-driven")
+        assert point(fabric, "{pfc: off}\ntransport: receiver-driven").settings.transport.name == "receiver-driven"
+
+
 def test_problems_are_those_of_the_file() -> None:
     rows = "[{at: leaf1, parameters: {inactivity: 1, dynamic: 5}}, {at: leaf1, ecn: {min: 3, max: 2}}, {pfc: off}]"
     with pytest.raises(IntentError) as error:

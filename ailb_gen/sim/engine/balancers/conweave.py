@@ -189,7 +189,7 @@ def _hold(state: EngineState, link: int, packet: int, now: int) -> None:
     own = state.steered[record.flow]
     node = state.links[link].source
     if state.config[0].shared_buffer_bytes != r.NONE and not admit(state, node, link, packet, now):
-        refuse(state, link, packet)
+        refuse(state, link, packet, now)
         return
     record.next = r.NONE
     if own.held_head == r.NONE:
