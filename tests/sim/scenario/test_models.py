@@ -18,6 +18,7 @@ BEYOND = {
     "congestion_twice",
     "contradictions",
     "packets",
+    "receiver_driven",
     "sweep",
     "sweep_path",
     "sweep_empty",

@@ -34,7 +34,7 @@ def moved(marks, in_flight, suspended_us=0):
             # An answer to a packet sent after the last round trip began ends that one.
             flow.epoch_at = min(int(flow.epoch_at), now)
             plb.answered(state, 0, now, marked, now)
-        found.append(int(state.tasks[0].rerouted))
+        found.append(int(state.rerouted[0]))
     return found
 
 def congested_after_timeout():
