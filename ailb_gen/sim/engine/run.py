@@ -138,9 +138,10 @@ def _outcome(
     histogram[:, 0] += _of_link(parts, "packets") + state.waiting - histogram.sum(axis=1)
     marked = tasks["marked"].copy()
     for part in parts:
-        running = state.flows[part.run[0]["first_flow"] : part.run[0]["fresh_flow"]]
-        running = running[running["task"] != r.NONE]
-        marked[running["task"]] = running["marks"]
+        used = slice(int(part.run[0]["first_flow"]), int(part.run[0]["fresh_flow"]))
+        # Not the whole records, which may be most of the memory.
+        task, marks = state.flows["task"][used], state.flows["marks"][used]
+        marked[task[task != r.NONE]] = marks[task != r.NONE]
     complete = _sum(parts, "ended") == workload.count
     # What still happens after the last task, as timers that find nothing to do, is no part of it.
     end_ps = int(tasks["finish"].max(initial=0)) if complete else now
