@@ -87,7 +87,9 @@ LONG_WORKERS ?= $(shell expr 3 \* $$(nproc))
 # Few random examples are drawn: `make test-exhaustive` draws many of the same properties.
 COVERAGE ?=
 PYTEST := $(BIN)/pytest -n $(WORKERS)
-UNCOMPILED := $(addprefix tests/sim/engine/,test_run_edges.py test_run_conservation.py test_run_theory.py balancers/test_simple.py)
+UNCOMPILED := $(addprefix tests/sim/engine/,test_run_edges.py test_run_conservation.py test_run_theory.py \
+	balancers/test_simple.py test_parts.py::test_tasks_that_wait_where_others_end \
+	test_credits.py::test_pulls_that_are_all_lost_are_made_up_for)
 # Among these, what takes half the time without the compiler and reaches few lines that the others do not reach.
 SLOW := dead_link or hashing_spreads or lost_end or more_link_changes or port_that_comes_back or random_member or \
 	timeout-only or go-back-n
