@@ -218,7 +218,6 @@ def test_the_quick_study_for_real() -> None:
         f"{SPINE}, {GLB} keeps 95 % of its bandwidth, and DLB and ECMP lose 10 % or more ({ONE}",
         "RLB: the same bus bandwidth",
         "RLB: no congestion",
-        "DLB's bus bandwidth is below",
         "When a link fails",
     ):
         assert claim_of(part).text in holding_here
