@@ -101,7 +101,7 @@ unit: compiled
 	$(if $(COVERAGE),AILB_EXAMPLES=0.1 AILB_MEASURED_S=inf NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n $$(nproc) --dist worksteal \
 		-m "not long" -k "not ($(SLOW))" $(UNCOMPILED) $(MEASURED) --cov-report=term --cov-fail-under=$(COVERAGE))
 
-test-long: $(STAMP)
+test-long: compiled
 	$(BIN)/pytest -n $(LONG_WORKERS) -m "long and not exhaustive" --durations=25
 
 test-exhaustive: $(STAMP)
