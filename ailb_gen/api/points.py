@@ -91,7 +91,8 @@ def simulated(
     progress, note = execution.progress, execution.note
     finished = open_results(out, options.tables) if out is not None else {}
     with progress("preparing", len(points)) as advance:
-        prepared = prepare(points, run_here=not finished and not options.executor.startswith("dask"), advance=advance)
+        run_here = not finished and not options.executor.startswith("dask")
+        prepared = prepare(points, run_here, advance, options.cores)
     profiles: dict[str, Mapping[str, Any]] = {}
     if out is not None and charted:
         ours = {one.digest for one in prepared} & finished.keys()
@@ -107,6 +108,11 @@ def simulated(
     most = processes(None)
     if todo and options.cores > most and not options.executor.startswith("dask"):
         execution.warn(f"--cores {options.cores}: there are {most}, so that parts of a point wait for one another")
+    single = [one for one in todo if one.one_core]
+    if single:
+        first = single[0]
+        which = f"{len(single)} of {len(todo)} points have one core, such as {first.point.variant}"
+        note(f"--cores {options.cores}: {which}: {first.one_core}")
     if out is not None:
         begin(out)
     known: dict[str, Mapping[str, Any]] = dict(finished)

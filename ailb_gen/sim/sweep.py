@@ -32,7 +32,8 @@ Report = Callable[["Board"], None]
 class Prepared:
     """A point that can run: its digest, the number of its tasks, and an estimate of the memory it takes.
 
-    One that is `cut` cannot: some of its flows have no path, and its jobs never end.
+    One that is `cut` cannot: some of its flows have no path, and its jobs never end. `one_core` says why it has one
+    core if it was to have several.
     """
 
     point: Point
@@ -40,6 +41,7 @@ class Prepared:
     tasks: int
     needed_bytes: int
     cut: bool = False
+    one_core: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,10 @@ _boards: list[Board] = []
 
 
 def prepare(
-    points: Sequence[Point], run_here: bool = True, advance: Callable[[int], None] = lambda count: None
+    points: Sequence[Point],
+    run_here: bool = True,
+    advance: Callable[[int], None] = lambda count: None,
+    cores: int = 1,
 ) -> list[Prepared]:
     """Check all points: make their traffic once, and estimate what they need. Raises UsageError, IntentError.
 
@@ -117,9 +122,21 @@ def prepare(
             run = run_of(points[number], traffic)
             _check_counts(run)
             needed = needed_bytes(run.fabric, run.workload, run.settings, run.point.level)
-            found[number] = Prepared(run.point, run.digest(), run.workload.count, needed, cut)
+            found[number] = Prepared(run.point, run.digest(), run.workload.count, needed, cut, _one_core(run, cores))
         advance(len(numbers))
     return [found[number] for number in range(len(points))]
+
+
+def _one_core(run: SimulationRun, cores: int) -> str:
+    """Return why a point has one core only, though it is to have several; empty if it has them."""
+    if cores == 1:
+        return ""
+    if run.point.level == "flow":
+        return "rates of flows are computed on one core"
+    # Slow to import.
+    from ailb_gen.sim.engine.partition import partition  # noqa: PLC0415
+
+    return partition(run.fabric, run.workload, run.settings, cores).why
 
 
 def _check_counts(run: SimulationRun) -> None:

@@ -432,6 +432,9 @@ def test_several_cores_write_the_same(tmp_path: Path, monkeypatch: pytest.Monkey
         assert simulate(str(path), "-o", str(out), "--cores", cores)[0] == 0
     assert used == [1, 1, 2, 2]
     assert files(outs[0]) == files(outs[1])
+    _, _, told = simulate(str(path), "--cores", "2", "--set", "traffic[0].collective.steps=2")
+    why = "a task waits for one that ends at another leaf"
+    assert f"--cores 2: 2 of 2 points have one core, such as ecmp: {why}" in told.splitlines()
 
 
 @pytest.mark.long

@@ -27,6 +27,7 @@ class Partition:
     task: Int64  # (T,) the part in which every task starts
     last: Bools  # (T,) barriers at the end, for which no other tasks wait: they take no part in the run
     ahead_ps: int  # the least delay of a link between parts; 0: there is only one part
+    why: str = ""  # there is only one part
 
 
 def partition(fabric: FabricArrays, workload: Workload, settings: SimulationSettings, cores: int) -> Partition:
@@ -37,26 +38,33 @@ def partition(fabric: FabricArrays, workload: Workload, settings: SimulationSett
     transport, and flows that wait at their receiver for a credit.
     """
     parts = min(cores, fabric.host_count // LEAST_HOSTS, int(np.count_nonzero(fabric.tier == LEAF)))
-    if parts > 1 and _is_local(fabric, settings):
-        node = _nodes(fabric, workload, parts)
+    why = _why_not(fabric, settings)
+    if parts < 2:
+        why = why or f"there are fewer than {LEAST_HOSTS} hosts for each core, or fewer leaves than cores"
+    if not why:
+        node, last = _nodes(fabric, workload, parts), _last(workload)
         between = node[fabric.link_source] != node[fabric.link_target]
         ahead = int(fabric.delay_ps[between].min(initial=np.iinfo(np.int64).max))
-        last = _last(workload)
         task = _tasks(workload, last, node, settings)
-        if task is not None and ahead > 0 and len(np.unique(node)) == parts:
+        if task is None:
+            why = "a task waits for one that ends at another leaf"
+        elif ahead > 0 and len(np.unique(node)) == parts:
             return Partition(parts, node, task, last, ahead)
+        else:
+            why = "links between its parts have no delay"
     nodes, tasks = len(fabric.names), workload.count
-    return Partition(1, np.zeros(nodes, np.int64), np.zeros(tasks, np.int64), np.zeros(tasks, np.bool_), 0)
+    return Partition(1, np.zeros(nodes, np.int64), np.zeros(tasks, np.int64), np.zeros(tasks, np.bool_), 0, why)
 
 
-def _is_local(fabric: FabricArrays, settings: SimulationSettings) -> bool:
-    """Return whether nodes have effects on one another by packets only."""
-    return not (
-        fabric.changes
-        or len(fabric.forwarding) > 1
-        or settings.transport.name in ("raw", "receiver-driven")
-        or HOOKS[settings.balancer.name].everywhere
-    )
+def _why_not(fabric: FabricArrays, settings: SimulationSettings) -> str:
+    """Return why nodes have effects on one another at once and not by packets only; empty if they do not."""
+    if fabric.changes or len(fabric.forwarding) > 1:
+        return "links or FIBs change during the run"
+    if settings.transport.name in ("raw", "receiver-driven"):
+        return f"the transport is {settings.transport.name}"
+    if HOOKS[settings.balancer.name].everywhere:
+        return f"{settings.balancer.name} knows of queues and paths elsewhere"
+    return ""
 
 
 def _nodes(fabric: FabricArrays, workload: Workload, parts: int) -> Int64:

@@ -156,24 +156,44 @@ def twice_routed() -> FabricArrays:
     return replace(made, forwarding=(made.forwarding[0], replace(made.forwarding[0], at_ps=PS_PER_US)))
 
 
+CHANGES, WAITS = "links or FIBs change during the run", "a task waits for one that ends at another leaf"
+
+
 @pytest.mark.parametrize(
-    ("made", "given", "settings"),
+    ("made", "given", "settings", "why"),
     [
-        pytest.param(broken, work, plain(), id="a link that fails"),
-        pytest.param(twice_routed, work, plain(), id="FIBs that change"),
-        pytest.param(fabric, work, plain("glb"), id="queues known elsewhere"),
-        pytest.param(fabric, work, plain(name="raw"), id="raw packets"),
-        pytest.param(fabric, relay, plain(ends_acknowledged=True), id="ends known at the source"),
+        pytest.param(broken, work, plain(), CHANGES, id="a link that fails"),
+        pytest.param(twice_routed, work, plain(), CHANGES, id="FIBs that change"),
+        pytest.param(fabric, work, plain("glb"), "glb knows of queues and paths elsewhere", id="queues elsewhere"),
+        pytest.param(fabric, work, plain(name="raw"), "the transport is raw", id="raw packets"),
+        pytest.param(fabric, relay, plain(ends_acknowledged=True), WAITS, id="ends known at the source"),
         pytest.param(
-            fabric, lambda: waiting(work(), [(number, FLOWS - 1) for number in range(9)]), plain(), id="a barrier"
+            fabric,
+            lambda: waiting(work(), [(number, FLOWS - 1) for number in range(9)]),
+            plain(),
+            WAITS,
+            id="a barrier",
         ),
-        pytest.param(lambda: replace(fabric(), delay_ps=fabric().delay_ps * 0), work, plain(), id="no delay"),
-        pytest.param(lambda: leaf_spine(2, 2, 4), lambda: flows([0], [7], 1000), plain(), id="few hosts"),
+        pytest.param(
+            lambda: replace(fabric(), delay_ps=fabric().delay_ps * 0),
+            work,
+            plain(),
+            "links between its parts have no delay",
+            id="no delay",
+        ),
+        pytest.param(
+            lambda: leaf_spine(2, 2, 4),
+            lambda: flows([0], [7], 1000),
+            plain(),
+            "there are fewer than 8 hosts for each core, or fewer leaves than cores",
+            id="few hosts",
+        ),
     ],
 )
-def test_what_has_one_core(made: object, given: object, settings: SimulationSettings) -> None:
+def test_what_has_one_core(made: object, given: object, settings: SimulationSettings, why: str) -> None:
     case = Case(made(), given(), settings, 1)  # type: ignore[operator]
-    assert divided(case).parts == 1
+    found = divided(case)
+    assert (found.parts, found.why) == (1, why)
     assert digest(simulate(case.fabric, case.workload, settings, 1)) == digest(
         simulate(case.fabric, case.workload, settings, 1, cores=4)
     )
