@@ -18,7 +18,7 @@ ITEM, PRICE, WATTS = "item", "price", "watts"
 COLUMNS = Columns((ITEM, PRICE, WATTS), (ITEM,), "items", max_rows=10_000)
 # Fiber, copper and couplers use no power.
 POWERED = ("switch", "optic")
-_NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,4})?")
+_NUMBER = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,15})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,8 @@ class FabricCost:
 def read_prices(text: str, file: str) -> Prices:
     """Return a table. Raises IntentError with all that is wrong."""
     problems: list[Problem] = []
-    found = Prices({}, {})
-    price, watts = dict(found.price), dict(found.watts)
+    price: dict[str, float | None] = {}
+    watts: dict[str, float | None] = {}
     for row in table_rows(text, file, COLUMNS, problems):
         item = row.cells[ITEM].lower()
         if item in price:

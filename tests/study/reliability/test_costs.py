@@ -33,6 +33,12 @@ def test_a_name_comes_before_its_category() -> None:
     assert found.watts == 20 * 100 + 192 * 5
 
 
+def test_numbers_may_be_long() -> None:
+    """In a currency of small units, or with every digit of a spreadsheet."""
+    found = priced("item,price,watts\nswitch,1525000000.50,0.123456789\n")
+    assert (found.price["switch"], found.watts["switch"]) == (1_525_000_000.5, 0.123456789)
+
+
 def test_what_has_no_number_is_named_and_there_is_no_sum() -> None:
     found = cost_of(DESIGN, "smf", priced("item,price,watts\nqfx5240-64od,,100\noptic,10,\ncable,1,\n"))
     assert (found.price, found.watts) == (None, None)
