@@ -9,6 +9,7 @@ from itertools import pairwise
 from ailb_gen.study.model import BarFigure, SeedSpread, SummaryTable
 from ailb_gen.study.reliability.elements import HOURS_PER_MONTH, KINDS, Elements
 from ailb_gen.study.reliability.outlook import Period, PricedFabric, TimeShares, kills_per_month
+from ailb_gen.study.rows import brief, number
 from ailb_gen.wording import counted, some
 
 PERCENT = 100
@@ -66,26 +67,25 @@ class Outlook:
         most = max((share.goodput for _, share in known), default=0.0)
         return next((one for one in known if one[1].goodput >= most - SAME / PERCENT), None)
 
-    def _share(self, spines: int) -> TimeShares | None:
-        best = self._best(spines)
-        return None if best is None else best[1]
+    def _cost_per_goodput(self, spines: int) -> float | None:
+        price, best = self.fabrics[spines].cost.price, self._best(spines)
+        return None if price is None or best is None or not best[1].goodput else price / best[1].goodput
 
     def _stops(self) -> Iterator[str]:
         """Yield what stops cost, by the fabric on which they cost the most: they hardly depend on the spines."""
-        found = [(share.restarts, fabric) for spines, fabric in self.fabrics.items() if (share := self._share(spines))]
+        found = [(best[1].restarts, fabric) for spines, fabric in self.fabrics.items() if (best := self._best(spines))]
         if not found:
             return
         restarts, fabric = max(found, key=lambda one: one[0])
         every, kills = self.period.checkpoints.every_h, kills_per_month(fabric.inventory)
-        shown = f"{every:.3g} h" if every >= 1 else f"{every * MINUTES:.3g} min"
+        shown = f"{brief(every)} h" if every >= 1 else f"{brief(every * MINUTES)} min"
         yield (
-            f"The job stops {kills:.2g} times a month. With a checkpoint every {shown}, lost work, checkpoints and "
-            f"restarts cost up to {restarts * HOURS_PER_MONTH:.2g} hours of work a month."
+            f"The job stops {brief(kills)} times a month. With a checkpoint every {shown}, lost work, checkpoints and "
+            f"restarts cost up to {brief(restarts * HOURS_PER_MONTH)} hours of work a month."
         )
 
     def _more_spines(self) -> Iterator[str]:
-        numbers = sorted(self.fabrics)
-        for few, many in pairwise(numbers):
+        for few, many in pairwise(sorted(self.fabrics)):
             less, more = self._best(few), self._best(many)
             if less is None or more is None:
                 continue
@@ -98,23 +98,19 @@ class Outlook:
             yield f"{text}."
 
     def _money(self) -> Iterator[str]:
-        costs = {spines: fabric.cost for spines, fabric in self.fabrics.items()}
-        missing = list(dict.fromkeys(name for cost in costs.values() for name in cost.missing))
+        costs = [fabric.cost for fabric in self.fabrics.values()]
+        missing = list(dict.fromkeys(name for cost in costs for name in cost.missing))
         if missing:
             yield f"Without a number in 'prices' there is no sum: {some(missing)}."
-        elif all(cost.price is None for cost in costs.values()):
+        elif all(cost.price is None for cost in costs):
             yield "Cost and power are shown with 'prices', a table with the price and the watts of every item."
-        ratios = {
-            spines: cost.price / best[1].goodput
-            for spines, cost in costs.items()
-            if cost.price is not None and (best := self._best(spines)) is not None and best[1].goodput
-        }
+        ratios = {spines: ratio for spines in self.fabrics if (ratio := self._cost_per_goodput(spines)) is not None}
         if len(ratios) > 1:
             least = min(ratios, key=lambda spines: ratios[spines])
             yield f"The fabric costs the least per goodput with {counted(least, 'spine')}."
 
     def _failures(self) -> Iterator[Sequence[str]]:
-        names = [f"{counted(spines, 'spine')}" for spines in self.fabrics]
+        names = [counted(spines, "spine") for spines in self.fabrics]
         yield ("kind", "MTBF h", "MTTR h", *names)
         months = [fabric.inventory.failures_per_month() for fabric in self.fabrics.values()]
         known: dict[str, Elements] = {}
@@ -123,13 +119,12 @@ class Outlook:
         for kind in KINDS:
             if kind in known:
                 one = known[kind]
-                yield (kind, f"{one.mtbf_h:,.0f}", f"{one.mttr_h:.3g}", *(f"{found[kind]:.2g}" for found in months))
+                yield (kind, number(one.mtbf_h), number(one.mttr_h), *(brief(found[kind]) for found in months))
 
     def _costs(self) -> Iterator[Sequence[str]]:
         yield ("spines", "switches", "optics", "cables", "cost", "kW", "cost per goodput")
         for spines, fabric in self.fabrics.items():
-            cost, best = fabric.cost, self._best(spines)
-            per = None if cost.price is None or not best or not best[1].goodput else cost.price / best[1].goodput
+            cost, per = fabric.cost, self._cost_per_goodput(spines)
             yield (
                 str(spines),
                 *(f"{cost.counts.get(name, 0):,}" for name in ("switch", "optic", "cable")),

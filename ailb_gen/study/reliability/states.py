@@ -37,13 +37,11 @@ def simulated_numbers(parts: Parts, most: int) -> list[int]:
     """
     if not parts.rate_per_h or most < 1:
         return []
-    found, within = [1], 0.0
+    found = [1]
     probabilities = binomial(parts.count, parts.unavailability)
-    while True:
-        within = fsum(probabilities[: found[-1] + 1])
-        if within >= 1 - RARE or found[-1] == most:
-            return found
+    while found[-1] < most and fsum(probabilities[: found[-1] + 1]) < 1 - RARE:
         found.append(min(2 * found[-1], most))
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +55,8 @@ class SpeedCurve:
 
     def __call__(self, down: int) -> float:
         """Return the speed with so many parts down."""
-        numbers = sorted({0: 1.0, **self.known})
         speed = {0: 1.0, **self.known}
+        numbers = sorted(speed)
         last = numbers[-1]
         if down in speed:
             return speed[down]

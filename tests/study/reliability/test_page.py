@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ailb_gen.study.reliability.costs import FabricCost
+from ailb_gen.study.reliability.elements import Elements, Parts
 from ailb_gen.study.reliability.outlook import Period, PricedFabric, TimeShares, share_of
 from ailb_gen.study.reliability.page import Outlook
-from ailb_gen.study.reliability.states import SpeedCurve
+from ailb_gen.study.reliability.states import Checkpoints, SpeedCurve
 from tests.conftest import examples
 from tests.study.reliability.made import CHECKPOINTS, inventory
 
@@ -64,6 +67,18 @@ def test_what_follows_with_prices() -> None:
     assert [row[0] for row in failures.table[1:]] == ["links", "optics", "leaves", "spines", "nics"]
     assert costs.table[2] == ("4", "20", "64", "32", "1,000,000", "22.0", "1,250,000")
     assert found.figure().bars["2 spines"]["rlb"].mean == pytest.approx(60)
+
+
+def test_large_numbers_are_written_out() -> None:
+    often = TimeShares(0.3, 0.1, 0.0, 0.5, 0.1, 0.1)
+    made = replace(fabric(2), inventory=replace(inventory(0.1), leaves=Parts(4, (Elements("leaves", 1, 5, 1234),))))
+    found = Outlook(Period(1, 1, Checkpoints(2000, 0.1, 0.1)), {2: made}, {(2, "rlb"): often})
+    text = "\n".join([*found.conclusions(), *(" ".join(row) for part in found.tables() for row in part.table)])
+    assert "checkpoint every 2,000 h" in text
+    assert "up to 365 hours" in text
+    assert "leaves 5 1,234 2.4" in text
+    assert "links 300 10 264" in text
+    assert "e+" not in text
 
 
 def test_what_is_not_known_is_said() -> None:
