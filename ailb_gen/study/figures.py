@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 from collections.abc import Mapping
 from math import frexp
 from typing import Any
@@ -10,6 +11,8 @@ from typing import Any
 from ailb_gen.optional import without_extra
 from ailb_gen.study.model import BarFigure, Figure, LineFigure, SeedSpread
 
+# It says much about its caches, and nothing about figures.
+logging.getLogger("matplotlib").setLevel(logging.ERROR)
 try:
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg

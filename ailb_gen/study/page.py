@@ -28,10 +28,11 @@ from ailb_gen.study.rows import (
 RECORD = "study.json"
 
 
-def page(study: Study, results: CaseResults, figures: Sequence[Figure], command: str) -> str:
+def page(study: Study, results: CaseResults, figures: Sequence[Figure], command: str, interrupted: bool = False) -> str:
     """Return a study with its results as Markdown; figures are in the same directory, as NAME.svg."""
     lines = [f"# {study.title}", "", f"Source: {study.source}.", "", study.text.strip(), ""]
     lines += [f"Repeat it with `{command}`.", "", *([study.scope, ""] if study.scope else [])]
+    lines += ["Interrupted: only finished cases are included.", ""] if interrupted else []
     lines += _claims(list(checked(study, results)))
     if study.summary is not None:
         lines += _summary(study.summary(results))
@@ -110,7 +111,7 @@ def write(study: Study, results: CaseResults, out: Path, command: str, interrupt
     figures = study.figures(results)
     files = {f"{figure.name}.{form}": data for figure in figures for form, data in drawn(figure).items()}
     files[RECORD] = (json.dumps(record(study, results, interrupted), indent=1) + "\n").encode()
-    files["study.md"] = page(study, results, figures, command).encode()
+    files["study.md"] = page(study, results, figures, command, interrupted).encode()
     with writing(out):
         out.mkdir(parents=True, exist_ok=True)
         for name, data in files.items():

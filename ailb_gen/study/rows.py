@@ -24,8 +24,8 @@ VERDICTS = {
     NOT_SIMULATED: Style.WARN,
 }
 NOT_EXPLAINED = "not explained"
-# Of a published number, by the outcome: where its tolerance is.
-PLACES: Mapping[Outcome, str] = {"holds": "within", "does not hold": "outside", "undecided": "undecided at"}
+# Where a published number is, by whether it is within its tolerance.
+PLACES: Mapping[Outcome, str] = {"holds": "within", "does not hold": "outside", "undecided": "undecided"}
 # Named cases of a quick run, and of those that it leaves out.
 NAMED = 3
 # The text of a job that is not done with its work.
@@ -178,7 +178,8 @@ def deviation_text(row: ComparedRow) -> str:
     """Return a deviation in percent, and whether it is within the tolerance."""
     if row.outcome is None:
         return "-"
-    return f"{percent(row)}, {PLACES[row.outcome]} {row.published.tolerance * PERCENT:g} %"
+    at = " at" if row.outcome == "undecided" else ""
+    return f"{percent(row)}, {PLACES[row.outcome]}{at} {row.published.tolerance * PERCENT:g} %"
 
 
 def cells(row: ComparedRow) -> list[str]:
@@ -270,7 +271,10 @@ def record(study: Study, results: CaseResults, interrupted: bool) -> dict[str, A
         "study": study.name,
         "digest": study.digest(),
         "interrupted": interrupted,
-        "rows": [asdict(row) for row in compared(study, results)],
+        "rows": [
+            asdict(row) | {"outcome": None if row.outcome is None else PLACES[row.outcome]}
+            for row in compared(study, results)
+        ],
         "claims": [asdict(one) for one in checked(study, results)],
         "calibrated": [asdict(one) for one in study.calibrated],
         "summary": None if study.summary is None else asdict(study.summary(results)),

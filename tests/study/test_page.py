@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -69,7 +72,22 @@ def test_everything_is_written(tmp_path: Path) -> None:
     record = json.loads((tmp_path / "out" / "study.json").read_text())
     assert record["digest"] == STUDY.digest()
     assert [row["deviation"] for row in record["rows"]] == [pytest.approx(0.05), 0.0, 0.0625, None]
+    assert [row["outcome"] for row in record["rows"]] == ["undecided", "within", "within", None]
     assert [one["verdict"] and one["verdict"]["outcome"] for one in record["claims"]] == ["holds", None]
+
+
+def test_a_partial_study_says_so(tmp_path: Path) -> None:
+    write(STUDY, RESULTS, tmp_path, "ailb-gen study made-up", interrupted=True)
+    assert "\nInterrupted: only finished cases are included.\n" in (tmp_path / "study.md").read_text()
+    assert json.loads((tmp_path / "study.json").read_text())["interrupted"] is True
+
+
+def test_matplotlib_is_silent_where_it_cannot_keep_its_fonts() -> None:
+    """With a read-only home."""
+    nowhere = {"HOME": "/proc/none", "XDG_CACHE_HOME": "/proc/none", "XDG_CONFIG_HOME": "/proc/none"}
+    run = [sys.executable, "-c", "import ailb_gen.study.figures"]
+    done = subprocess.run(run, env=os.environ | nowhere, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("", "")
 
 
 def test_what_cannot_be_written_is_said(tmp_path: Path) -> None:
