@@ -61,9 +61,12 @@ class NotSimulatedError(LookupError):
     """A quick or interrupted study lacks this case; a claim about it has no verdict."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class CaseResults:
-    """The statistics of every case that was simulated, in the order of its seeds; `whole` has those left out, too."""
+    """The statistics of every case that was simulated, in the order of its seeds; `whole` has those left out, too.
+
+    Compared by identity, so that what is computed from them can be kept.
+    """
 
     points: Mapping[str, Sequence[Statistics]]
     whole: CaseResults | None = None

@@ -98,6 +98,14 @@ class FailingParts:
         """Failures per hour that stop the job while it runs: everything that it uses is up then."""
         return self.used * self.servers.rate_per_h + self.leaves.count * self.leaves.rate_per_h
 
+    def rates_per_h(self) -> dict[str, float]:
+        """Return the failures per hour by kind, while everything is up."""
+        found = dict.fromkeys(KINDS, 0.0)
+        for parts in self.all:
+            for one in parts.each:
+                found[one.kind] += parts.count * one.count / one.mtbf_h
+        return found
+
     def failures_per_month(self) -> dict[str, float]:
         """Return the expected failures per month by kind."""
         found = dict.fromkeys(KINDS, 0.0)

@@ -68,12 +68,14 @@ class Months:
         return np.bincount(day, speed * np.diff(edges), minlength=self.days) / HOURS_PER_DAY
 
 
+def margin_h(checkpoints: Checkpoints) -> float:
+    """Return the hours that are drawn before and after the days, so that the work on each is decided."""
+    return max(HOURS_PER_DAY, 2 * (checkpoints.every_h + checkpoints.write_h + checkpoints.restart_h))
+
+
 def drawn_months(inventory: FailingParts, checkpoints: Checkpoints, days: int, seed: Sequence[int]) -> Months:
     """Draw so many days. Fabrics that differ in spines have the same failures of leaves and servers."""
-    whole = checkpoints.every_h + checkpoints.write_h
-    # The days are far enough from both ends that the work on each is decided.
-    margin = max(HOURS_PER_DAY, 2 * (whole + checkpoints.restart_h))
-    end = days * HOURS_PER_DAY
+    margin, end = margin_h(checkpoints), days * HOURS_PER_DAY
     failures: dict[str, int] = {}
     links, spines, leaves, servers = (
         _events(np.random.default_rng([*seed, number]), parts, -margin, end + margin, end, failures)

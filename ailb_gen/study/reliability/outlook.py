@@ -11,7 +11,7 @@ import numpy as np
 
 from ailb_gen.study.reliability.costs import FabricCost
 from ailb_gen.study.reliability.elements import HOURS_PER_MONTH, FailingParts, Parts
-from ailb_gen.study.reliability.months import HOURS_PER_DAY, Months, drawn_months
+from ailb_gen.study.reliability.months import HOURS_PER_DAY, Months, drawn_months, margin_h
 from ailb_gen.study.reliability.states import Checkpoints, SpeedCurve, binomial, running_share
 
 # The share of days that are worse than the one that is shown.
@@ -47,6 +47,11 @@ class Period:
         """Whole days."""
         return int(self.months * HOURS_PER_MONTH / HOURS_PER_DAY)
 
+    @property
+    def drawn_h(self) -> float:
+        """Hours of all draws."""
+        return self.draws * (self.days * HOURS_PER_DAY + 2 * margin_h(self.checkpoints))
+
 
 @dataclass(frozen=True, slots=True)
 class TimeShares:
@@ -80,7 +85,8 @@ def share_of(fabric: PricedFabric, period: Period, speed: float, links: SpeedCur
     )
 
 
-@lru_cache(maxsize=16)
+# All load balancers of a fabric have the same drawings.
+@lru_cache(maxsize=1)
 def drawings(inventory: FailingParts, period: Period) -> Sequence[Months]:
     """Return the months as they are drawn again and again."""
     draws = range(1, period.draws + 1)

@@ -33,7 +33,7 @@ from ailb_gen.study.what_if.job import (
     ranks_of,
 )
 from ailb_gen.study.what_if.models import LanguageModel, TrainingJob, WhatIf
-from ailb_gen.study.what_if.months import Compared, compared_fabrics, reliability_problems
+from ailb_gen.study.what_if.months import ComparedFabric, compared_fabrics, reliability_problems
 from ailb_gen.study.what_if.times import read_times
 from ailb_gen.textio import read_text, text_problem
 from ailb_gen.validation import problem_at, validated
@@ -51,7 +51,7 @@ class Question:
     source: Source
     folder: FilePath
     design: Design
-    compared: tuple[Compared, ...] = ()
+    compared: tuple[ComparedFabric, ...] = ()
 
     @property
     def server_size(self) -> int:

@@ -31,10 +31,12 @@ from ailb_gen.yamlio import Path, Source
 
 START: Path = ("reliability",)
 LINKS, SPINES = "link", "spine"
+# Of elements in all draws of a fabric: they take a minute, and 2 GB of memory.
+MOST_FAILURES = 5_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparedFabric:
     """A fabric that is compared, with the names of its spines; `intent` is None for that of the file itself."""
 
     fabric: PricedFabric
@@ -80,7 +82,7 @@ def reliability_problems(what_if: WhatIf, source: Source, folder: FilePath) -> I
         yield problem_at(source, "unreadable", (*START, "prices"), reason)
 
 
-def compared_fabrics(what_if: WhatIf, source: Source, folder: FilePath, design: Design) -> tuple[Compared, ...]:
+def compared_fabrics(what_if: WhatIf, source: Source, folder: FilePath, design: Design) -> tuple[ComparedFabric, ...]:
     """Return the fabrics that are compared. Raises IntentError for numbers of spines that do not fit the fabric."""
     asked = what_if.reliability
     if asked is None:
@@ -101,7 +103,20 @@ def compared_fabrics(what_if: WhatIf, source: Source, folder: FilePath, design: 
             found.append(_compared(what_if, asked, made, intent, prices))
         except UsageError as error:
             raise IntentError([problem_at(source, "conflict", (*START, "media"), str(error))]) from error
+        if problem := _too_many(asked, found[-1].fabric.inventory, source):
+            raise IntentError([problem])
     return tuple(found)
+
+
+def _too_many(asked: Reliability, inventory: FailingParts, source: Source) -> Problem | None:
+    hours, rates = period_of(asked, inventory).drawn_h, inventory.rates_per_h()
+    count = hours * sum(rates.values())
+    if count <= MOST_FAILURES:
+        return None
+    kind = max(rates, key=lambda one: rates[one])
+    reason = f"{count:,.0f} failures would be drawn, most of {kind}, more than {MOST_FAILURES:,}"
+    hint = f"give fewer 'draws' or 'months', or check the MTBF of {kind} and the 'checkpoints'"
+    return problem_at(source, "out-of-range", START, reason, hint)
 
 
 def _reason(error: IntentError | UsageError, spines: int) -> str:
@@ -113,17 +128,17 @@ def _reason(error: IntentError | UsageError, spines: int) -> str:
 
 def _compared(
     what_if: WhatIf, asked: Reliability, design: Design, intent: Intent | None, prices: Prices | None
-) -> Compared:
+) -> ComparedFabric:
     size = max(len(server.ports) for server in design.servers)
     inventory = inventory_of(design, asked, -(-ranks_of(what_if.job) // size), what_if.job.placement == "packed")
     names = tuple(spine.name for spine in design.spines)
     links = simulated_numbers(inventory.links, len(design.links))
     spines = simulated_numbers(inventory.spines, len(names))
     fabric = PricedFabric(len(names), inventory, tuple(links), tuple(spines), cost_of(design, asked.media, prices))
-    return Compared(fabric, names, intent)
+    return ComparedFabric(fabric, names, intent)
 
 
-def assumptions(asked: Reliability, fabrics: Sequence[Compared]) -> Iterator[str]:
+def assumptions(asked: Reliability, fabrics: Sequence[ComparedFabric]) -> Iterator[str]:
     """Yield sentences about what is assumed of failures over months."""
     inventory = fabrics[0].fabric.inventory
     most = [
@@ -135,8 +150,8 @@ def assumptions(asked: Reliability, fabrics: Sequence[Compared]) -> Iterator[str
         "a kind are down is binomial. A failed link between switches, or spine, slows the job down. Simulated are "
         "numbers that are powers of two, the last one exceeded less than 0.1 % of the time: here up to "
         f"{' and '.join(most)}, links drawn by the seed, spines evenly spread. In between, speeds are interpolated, "
-        "beyond extrapolated; a job that is cut off waits. Links and spines slow down independently. The moments until "
-        "FIBs follow are left out."
+        "beyond extrapolated; a job that is cut off waits. Links and spines slow down independently: while both are "
+        "down, their shares of the speed are multiplied. The moments until FIBs follow are left out."
     )
     spare = inventory.servers.count - inventory.used
     yield (
@@ -157,14 +172,9 @@ def assumptions(asked: Reliability, fabrics: Sequence[Compared]) -> Iterator[str
 
 def period_of(asked: Reliability, inventory: FailingParts) -> Period:
     """Return the months with the checkpoints of the job, which depend on how often it stops."""
-    part, kills = asked.checkpoints, inventory.kills_per_h
+    part = asked.checkpoints
     write, restart = part.write / SECONDS_PER_HOUR, part.restart / SECONDS_PER_HOUR
-    period = Period(asked.months, asked.draws, Checkpoints(0.0, write, restart))
-    if part.every is not None:
-        every = part.every / SECONDS_PER_HOUR
-    else:
-        # A job that never stops needs none.
-        every = best_interval_h(write, kills) if kills else period.days * 24.0
+    every = best_interval_h(write, inventory.kills_per_h) if part.every is None else part.every / SECONDS_PER_HOUR
     return Period(asked.months, asked.draws, Checkpoints(every, write, restart))
 
 
@@ -173,26 +183,27 @@ class MonthsReading:
     """Index of the cases about months: their names by spines, load balancer, and what is down; the speed of a point."""
 
     asked: Reliability
-    fabrics: tuple[Compared, ...]
+    fabrics: tuple[ComparedFabric, ...]
     balancers: Sequence[str]
     cases: Mapping[tuple[int, str, str, int], str]
     speed: Callable[[Statistics], float]
 
     def outlook(self, results: CaseResults) -> Outlook:
-        """Return what is left of the job's time, of the fabrics and load balancers that were simulated."""
+        """Return what is left of the job's time, of the fabrics and load balancers with all cases simulated."""
         fabrics = {one.fabric.spines: one.fabric for one in self.fabrics}
         period = period_of(self.asked, self.fabrics[0].fabric.inventory)
         shares = {}
         for spines, fabric in fabrics.items():
             for balancer in self.balancers:
-                speeds = {
-                    (what, down): fmean(map(self.speed, results.points[case]))
+                cases = {
+                    (what, down): case
                     for (number, name, what, down), case in self.cases.items()
-                    if (number, name) == (spines, balancer) and case in results.points
+                    if (number, name) == (spines, balancer)
                 }
-                sound = speeds.pop((LINKS, 0), None)
-                if sound is None:
+                if not results.points.keys() >= set(cases.values()):
                     continue
+                speeds = {state: fmean(map(self.speed, results.points[case])) for state, case in cases.items()}
+                sound = speeds.pop((LINKS, 0))
                 links, others = (
                     SpeedCurve({down: speed / sound for (one, down), speed in speeds.items() if one == what and sound})
                     for what in (LINKS, SPINES)

@@ -5,9 +5,9 @@ Its scenarios are one per load balancer and failure, scaled down.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -18,10 +18,11 @@ from ailb_gen.sim.scenario.load import balancer_name
 from ailb_gen.sim.scenario.models import FailurePart
 from ailb_gen.sim.scenario.traffic import Parallelism
 from ailb_gen.study.model import Case, CaseResults, Figure, Study, StudyOptions, Summary
+from ailb_gen.study.reliability.page import Outlook
 from ailb_gen.study.what_if.job import COUNTS, SIZES, TIMES, Amounts, alone_ps, amounts, time_text
 from ailb_gen.study.what_if.load import Question, load
 from ailb_gen.study.what_if.models import WhatIf
-from ailb_gen.study.what_if.months import Compared, MonthsReading
+from ailb_gen.study.what_if.months import ComparedFabric, MonthsReading
 from ailb_gen.study.what_if.summary import JOB, NO_FAILURE, WhatIfCosts
 from ailb_gen.study.what_if.text import text_of
 from ailb_gen.wording import counted
@@ -34,6 +35,7 @@ GENERATED = "fabric"
 LEAST_TIMEOUT_PS = 100 * PS_PER_US
 # Times of congestion control, queues and delays are as on the real fabric.
 AS_WRITTEN = ("packets", "switches", "transport", "congestion", "nics")
+ReadOutlook = Callable[[CaseResults], Outlook]
 
 
 def what_if(options: StudyOptions) -> Study:
@@ -67,12 +69,14 @@ def study_of(question: Question, seeds: list[int]) -> Study:
         Case(names[balancer, failure], scenario, chart=(f"failure: {failure}", balancer), places=places[failure])
         for balancer, failure, scenario in found
     ]
-    months = None
+    outlook = None
     if file.reliability is not None:
         more, index = months_cases(question, seeds, names)
         cases += more
         balancers = list(dict.fromkeys(balancer for balancer, _ in names))
         months = MonthsReading(file.reliability, question.compared, balancers, index, reading.speed)
+        # Page, record, figures and table of the same results compute it once.
+        outlook = lru_cache(maxsize=1)(months.outlook)
     return Study(
         name="what-if",
         title=f"What if: {file.name or question.design.name}",
@@ -81,10 +85,10 @@ def study_of(question: Question, seeds: list[int]) -> Study:
         cases=cases,
         quantities=(),
         published=(),
-        figures=partial(figures_of, reading, months),
+        figures=partial(figures_of, reading, outlook),
         intents=generated,
         folder=question.folder,
-        summary=partial(summary_of, reading, months),
+        summary=partial(summary_of, reading, outlook),
         chart_note=f"Times are those of the simulation; those of the job are {file.scale:,} times as long."
         if file.scale > 1
         else "",
@@ -98,18 +102,19 @@ def _places(source: Source, failure: int) -> dict[Path, Place]:
     return found | {("failures", 0, *path[2:]): place for path, place in source.places.items() if path[:2] == own}
 
 
-def summary_of(reading: WhatIfCosts, months: MonthsReading | None, results: CaseResults) -> Summary:
+def summary_of(reading: WhatIfCosts, outlook: ReadOutlook | None, results: CaseResults) -> Summary:
     """Return tables and conclusions."""
     summary = reading.summary(results)
-    if months is None:
+    if outlook is None:
         return summary
-    outlook = months.outlook(results)
-    return Summary(summary.table, [*summary.conclusions, *outlook.conclusions()], list(outlook.tables()))
+    found = outlook(results)
+    return Summary(summary.table, [*summary.conclusions, *found.conclusions()], list(found.tables()))
 
 
-def figures_of(reading: WhatIfCosts, months: MonthsReading | None, results: CaseResults) -> Sequence[Figure]:
+def figures_of(reading: WhatIfCosts, outlook: ReadOutlook | None, results: CaseResults) -> Sequence[Figure]:
     """Return the figures."""
-    return [*reading.figures(results), *([months.outlook(results).figure()] if months is not None else ())]
+    found = None if outlook is None else outlook(results)
+    return [*reading.figures(results), *([found.figure()] if found is not None and found.shares else ())]
 
 
 def months_cases(
@@ -136,7 +141,7 @@ def months_cases(
     return cases, index
 
 
-def _generated(one: Compared) -> str:
+def _generated(one: ComparedFabric) -> str:
     """Return the name of the files of a fabric that is not the one of the what-if file."""
     return f"{GENERATED}-{one.fabric.spines}"
 

@@ -11,6 +11,7 @@ from ailb_gen.errors import IntentError, NoPathError
 from ailb_gen.sim.sweep import pending, prepare
 from ailb_gen.study.model import CaseResults, Study, StudyOptions
 from ailb_gen.study.points import folder_of, study_points
+from ailb_gen.study.reliability.outlook import PricedFabric, TimeShares, share_of
 from ailb_gen.study.report import study_page
 from ailb_gen.study.rows import study_table
 from ailb_gen.study.what_if.load import parse
@@ -98,6 +99,36 @@ def test_slower_steps_are_less_goodput() -> None:
     assert [figure.name for figure in found.figures(CaseResults(points))] == ["step-time", "goodput"]
 
 
+def test_an_interrupted_study_has_no_goodput_of_what_it_lacks() -> None:
+    found = study()
+    assert found.summary is not None
+    points = {case.name: [point(40_000)] for case in found.cases}
+    for name in ("rlb, 8 spines, 1 spine down", "ecmp, 4 spines, 1 link down"):
+        del points[name]
+    results = CaseResults(points)
+    assert [row[:2] for row in found.summary(results).more[0].table[1:]] == [["4", "rlb"], ["8", "ecmp"]]
+    none = CaseResults({name: points[name] for name in ("rlb, none", "ecmp, none")})
+    assert [figure.name for figure in found.figures(none)] == ["step-time"]
+    assert "no results" in study_table(found, none)
+    assert "Goodput over 12 months" in study_page(found, none, {}, "x", True)
+
+
+def test_the_months_are_drawn_once_for_all_outputs(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[int] = []
+
+    def counted(fabric: PricedFabric, *more: Any) -> TimeShares:
+        calls.append(fabric.spines)
+        return share_of(fabric, *more)
+
+    monkeypatch.setattr("ailb_gen.study.what_if.months.share_of", counted)
+    found = study()
+    assert found.summary is not None
+    results = CaseResults({case.name: [point(40_000)] for case in found.cases})
+    assert found.summary(results) == found.summary(results)
+    found.figures(results)
+    assert calls == [4, 4, 8, 8]
+
+
 def test_a_job_that_does_not_complete_has_no_goodput() -> None:
     found = study(LAB.replace("[4, 8]", "[4]"))
     assert found.summary is not None
@@ -123,11 +154,9 @@ def test_a_job_that_is_cut_off_does_not_complete() -> None:
     }
     assert [one.cut for one in pending(prepared, {})] == [False, False]
     assert found.summary is not None
-    points_of_cases = {case.name: [point(40_000)] for case in found.cases[:2]}
+    whole = {case.name: [point(40_000)] for case in found.cases}
     cut = {case.name: [{"interrupted": False, "jobs": {}}] for case in found.cases[2:]}
-    before, after = (
-        found.summary(CaseResults(one)).more[0].table[1] for one in (points_of_cases, points_of_cases | cut)
-    )
+    before, after = (found.summary(CaseResults(one)).more[0].table[1] for one in (whole, whole | cut))
     assert (before[5], after[5]) == ("0.00", "0.02")
 
 
