@@ -14,6 +14,7 @@ from ailb_gen.sim.results import writing
 from ailb_gen.study.figures import drawn
 from ailb_gen.study.model import CaseResults, Figure, Study, Summary
 from ailb_gen.study.rows import (
+    OURS,
     Checked,
     ComparedRow,
     cells,
@@ -60,8 +61,7 @@ def _claims(claims: Sequence[Checked]) -> Iterator[str]:
 
 
 def _table(rows: Sequence[ComparedRow]) -> Iterator[str]:
-    text = "Ours is the mean over seeds with its 95 % confidence interval (Student's t) and the number n of seeds."
-    yield from ("## Numbers", "", text, "")
+    yield from ("## Numbers", "", OURS, "")
     yield from ("| case | quantity | published | ours | deviation | |", "|---|---|---:|---:|---:|---|")
     for row in rows:
         about = row.published

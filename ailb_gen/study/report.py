@@ -15,6 +15,7 @@ from ailb_gen.report.html.simulated import chart_sections, charts_section
 from ailb_gen.sim.profile import Profile
 from ailb_gen.study.model import CaseResults, Figure, LineFigure, SeedSpread, Study
 from ailb_gen.study.rows import (
+    OURS,
     NOT_SIMULATED,
     Checked,
     ComparedRow,
@@ -111,7 +112,8 @@ def _numbers(study: Study, results: CaseResults, rows: Sequence[ComparedRow]) ->
     if study.summary is not None:
         summary = study.summary(results)
         headings, *lines = summary.table
-        table = {"headings": headings, "rows": lines}
+        note = "Mean over seeds, with the range (minimum to maximum) where seeds differ."
+        table = {"note": note, "headings": headings, "rows": lines}
         more = [(part.title, part.table[0], part.table[1:]) for part in summary.more]
     else:
         about = [(row.published.case, row.published.quantity, *cells(row), row.role, explained(row)) for row in rows]
@@ -119,6 +121,7 @@ def _numbers(study: Study, results: CaseResults, rows: Sequence[ComparedRow]) ->
         # Role and reason only where some row has one.
         used = [place for place, name in enumerate(headings) if place < ALWAYS or any(line[place] for line in about)]
         table = {
+            "note": f"{OURS} Charts show the range (minimum to maximum).",
             "headings": [headings[place] for place in used],
             "rows": [[line[place] for place in used] for line in about],
         }

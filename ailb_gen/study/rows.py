@@ -24,6 +24,8 @@ VERDICTS = {
     NOT_SIMULATED: Style.WARN,
 }
 NOT_EXPLAINED = "not explained"
+# What is shown in `cells`.
+OURS = "Ours is the mean over seeds with its 95 % confidence interval (Student's t) and the number n of seeds."
 # Where a published number is, by whether it is within its tolerance.
 PLACES: Mapping[Outcome, str] = {"holds": "within", "does not hold": "outside", "undecided": "undecided"}
 # Named cases of a quick run, and of those that it leaves out.

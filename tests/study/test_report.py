@@ -50,12 +50,13 @@ def test_claims_that_do_not_hold_have_their_reason() -> None:
     assert verdict(page(replace(STUDY, claims=()))) == ("info", "Published numbers next to ours.")
 
 
-def test_published_numbers_are_next_to_ours_with_their_range() -> None:
+def test_published_numbers_are_next_to_ours_with_interval_and_range() -> None:
     text = page()
     assert "<td>20</td><td>21 ± 25 (n = 2)</td><td>+5.0 ± 127.1 %, undecided at 10 %</td><td>calibrated</td>" in text
     titles = re.findall(r"<figcaption>([^<]*)</figcaption>", text)
     assert titles == ["time, us", "packets", "Time by load", "Distribution of time"]
-    assert "ours: 21 (19 to 23)" in text, "the bar says it, too"
+    assert "ours: 21 (19 to 23)" in text, "the bar has the range"
+    assert "95 % confidence interval" in text and "Charts show the range (minimum to maximum)." in text
 
 
 def test_several_published_numbers_of_a_case_are_a_range() -> None:
@@ -102,6 +103,7 @@ def test_a_summary_comes_in_place_of_claims_and_published_numbers() -> None:
     assert "<li>More.</li>" in text
     assert '<th scope="row">rlb</th><td>0.23</td>' in text
     assert "Calibrated" not in text
+    assert "with the range (minimum to maximum) where seeds differ" in text and "confidence" not in text
 
 
 def test_cases_that_are_charted_have_charts_by_group() -> None:
