@@ -15,8 +15,8 @@ from ailb_gen.report.html.simulated import chart_sections, charts_section
 from ailb_gen.sim.profile import Profile
 from ailb_gen.study.model import CaseResults, Figure, LineFigure, SeedSpread, Study
 from ailb_gen.study.rows import (
-    OURS,
     NOT_SIMULATED,
+    OURS,
     Checked,
     ComparedRow,
     cells,
