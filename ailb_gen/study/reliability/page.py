@@ -68,8 +68,9 @@ class Outlook:
         return next((one for one in known if one[1].goodput >= most - SAME / PERCENT), None)
 
     def _cost_per_goodput(self, spines: int) -> float | None:
+        """Return the quotient; None without prices, and without a goodput that differs from none."""
         price, best = self.fabrics[spines].cost.price, self._best(spines)
-        return None if price is None or best is None or not best[1].goodput else price / best[1].goodput
+        return None if price is None or best is None or best[1].goodput < SAME / PERCENT else price / best[1].goodput
 
     def _stops(self) -> Iterator[str]:
         """Yield what stops cost, by the fabric on which they cost the most: they hardly depend on the spines."""

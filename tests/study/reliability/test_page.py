@@ -69,6 +69,14 @@ def test_what_follows_with_prices() -> None:
     assert found.figure().bars["2 spines"]["rlb"].mean == pytest.approx(60)
 
 
+def test_no_goodput_has_no_cost() -> None:
+    fabrics = {2: fabric(2, 900_000), 4: fabric(4, 1_000_000)}
+    none = TimeShares(1e-9, 0.1, 0.0, 0.0, 0.9, 0.0)
+    found = Outlook(PERIOD, fabrics, {(2, "rlb"): none, (4, "rlb"): none})
+    assert [row[-1] for row in list(found.tables())[-1].table[1:]] == ["-", "-"]
+    assert "per goodput" not in " ".join(found.conclusions())
+
+
 def test_large_numbers_are_written_out() -> None:
     often = TimeShares(0.3, 0.1, 0.0, 0.5, 0.1, 0.1)
     made = replace(fabric(2), inventory=replace(inventory(0.1), leaves=Parts(4, (Elements("leaves", 1, 5, 1234),))))
