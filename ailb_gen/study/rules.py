@@ -96,7 +96,7 @@ def _lowest(group: Group, rule: ClaimRule, shares: bool) -> Margins:
 
 def _highest(group: Group, rule: ClaimRule, shares: bool) -> Margins:
     these, others = _split(group, rule)
-    return [distance(one, other, shares) for one in these for other in others]
+    return [distance(one, other * rule.factor, shares) for one in these for other in others]
 
 
 def _split(group: Group, rule: ClaimRule) -> tuple[Margins, Margins]:

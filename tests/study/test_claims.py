@@ -46,6 +46,7 @@ def verdict(numbers: dict[str, Any], holds: list[dict[str, Any]], found: CaseRes
         ("within", {"factor": 1.5}, (3, 2), (3.1, 2)),
         ("lowest", {"at": ["a"], "factor": 2}, (1, 2.1), (1, 2)),
         ("highest", {"at": ["a"], "tolerance": 0.1}, (1, 1.1), (1, 1.2)),
+        ("highest", {"at": ["b"], "factor": 2}, (1, 2), (1, 1.9)),
     ],
 )
 def test_a_rule_holds_or_does_not(
