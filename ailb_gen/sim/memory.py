@@ -22,6 +22,8 @@ BASE = 250 << 20
 TASK, FLOW, LINK, PACKET = 192, 352, 1024, 3 * 64
 # What congestion control keeps of a flow that goes by more than the marks of DCQCN, and telemetry of packets and flows.
 CONTROLLED, TELEMETRY = 80, 3 * 120
+# What the ends of a flow count when its receiver asks for its packets.
+CREDIT = 40
 # The same of a simulation of flows, and of a flow on a link. While arrays grow there are two of them.
 FLUID_LINK, FLUID_FLOW, ENTRY = 480, 300, 64
 # What DCQCN knows of a flow, and the marks of a tick that are under way.
@@ -31,12 +33,22 @@ UNBOUNDED = 4096
 
 
 def needed_bytes(
-    fabric: FabricArrays, workload: Workload, settings: SimulationSettings, level: Level = "packet"
+    fabric: FabricArrays,
+    workload: Workload,
+    settings: SimulationSettings,
+    level: Level = "packet",
+    divided: bool = False,
 ) -> int:
-    """Estimate the memory of a simulation; generous, so that what is refused would not fit."""
+    """Estimate the memory of a simulation; generous, so that what is refused would not fit.
+
+    One that is `divided` among cores keeps the records of flows that have ended.
+    """
     amount = np.where(workload.source == COMPUTATION, 0, workload.amount)
     longest = int(amount.max(initial=0))
-    return _bytes(fabric, settings, level, workload.count, *_at_a_time(workload, _packets(amount, settings)), longest)
+    running, packets = _at_a_time(workload, _packets(amount, settings))
+    if divided:
+        running = int(np.count_nonzero(amount))
+    return _bytes(fabric, settings, level, workload.count, running, packets, longest)
 
 
 def least_bytes(
@@ -75,12 +87,12 @@ def _bytes(
     flow, packet = FLOW + (CONTROLLED if control.name not in ("none", "dcqcn") else 0), PACKET
     if control.signal == congestion.TELEMETRY:
         flow, packet = flow + TELEMETRY, packet + TELEMETRY
-    flow += _bits(longest, settings)
+    flow += _of_transport(longest, settings)
     return found + flow * running + LINK * fabric.link_count + packet * packets
 
 
-def _bits(longest: int, settings: SimulationSettings) -> int:
-    """Return the bytes of a flow's bits of packets, for which all flows have as much room as the longest one takes."""
+def _of_transport(longest: int, settings: SimulationSettings) -> int:
+    """Return the bytes that only some transports keep of a flow: bits of as many packets as the longest flow takes."""
     transport = settings.transport
     if transport.name in ("raw", "go-back-n"):
         return 0
@@ -89,7 +101,8 @@ def _bits(longest: int, settings: SimulationSettings) -> int:
     if not asks and (transport.name == "selective-repeat" or transport.window_bytes is not None):
         packets = int(_packets(np.array([longest]), settings)[0])
     # What has arrived, what was acknowledged, what is asked for again: 32 packets in 8 bytes, and a power of two.
-    return (3 if asks else 2) * 8 << (packets // 32 + 2).bit_length()
+    bits = 8 << (packets // 32 + 2).bit_length()
+    return 3 * bits + CREDIT if asks else 2 * bits
 
 
 def _entries(fabric: FabricArrays, settings: SimulationSettings) -> int:
