@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from ailb_gen.sim.balancers import BALANCERS
-from ailb_gen.sim.congestion import CONGESTION
 from ailb_gen.sim.engine import memory, parts
 from ailb_gen.sim.engine.balancers.dispatch import HOOKS
 from ailb_gen.sim.engine.partition import Partition, partition
@@ -19,15 +18,11 @@ from ailb_gen.sim.outcome import NEVER, Progress
 from ailb_gen.sim.series import Sampler
 from ailb_gen.sim.settings import (
     BalancerSettings,
-    BufferSettings,
-    CongestionSettings,
-    Measurement,
-    NicSettings,
     SimulationSettings,
     TransportSettings,
 )
 from ailb_gen.sim.workload import COMPUTATION, Workload
-from tests.sim.engine.cases import PACKETS, TRANSPORTS, Case, flows, in_a_row, leaf_spine, lossless, marking, waiting
+from tests.sim.engine.cases import PACKETS, TRANSPORTS, Case, flows, in_a_row, leaf_spine, varied, waiting
 from tests.sim.engine.test_run_same_bytes import digest
 
 HOSTS, FLOWS = 32, 48
@@ -54,28 +49,13 @@ def configurations() -> Iterator[tuple[str, Case]]:
     """
     made, given = fabric(), work()
     single = fabric(spines=4)
-    buffers: tuple[BufferSettings, ...] = (
-        BufferSettings(),
-        lossless(made, 30_000),
-        replace(marking(made), shared_buffer_bytes=20_000, scheduling="round-robin"),
-        replace(marking(made), loss_probability=np.full(made.link_count, 0.01)),
-    )
     for number, name in enumerate(BALANCERS):
         known = {one.name for one in BALANCERS[name].parameters}
         where = single if SPINE in HOOKS[name].remember else made
         for place, transport in enumerate(TRANSPORTS[1:]):
-            settings = SimulationSettings(
-                packets=PACKETS,
-                switches=buffers[(number + place) % 4],
-                balancer=BalancerSettings(name, {one: SILENCE for one in ("gap_us", "inactivity_us") if one in known}),
-                transport=TransportSettings(
-                    transport, timeout_ps=50 * PS_PER_US, ends_acknowledged=bool((number + place) % 2)
-                ),
-                congestion=CongestionSettings(tuple(CONGESTION)[(number * 3 + place) % len(CONGESTION)]),
-                nics=NicSettings(2, 100_000, 50_000) if number % 3 == 0 else NicSettings(),
-                measurement=Measurement(5 * PS_PER_US, 10) if number % 3 == 1 else Measurement(),
-                until_ps=400 * PS_PER_US,
-            )
+            own = BalancerSettings(name, {one: SILENCE for one in ("gap_us", "inactivity_us") if one in known})
+            ends = TransportSettings(transport, ends_acknowledged=bool((number + place) % 2))
+            settings = varied(where, own, ends, number + place)
             case = Case(where, given if number % 2 else replace(given, priority=None), settings, number)
             if divided(case).parts > 1:
                 yield f"{name} {transport}", case
