@@ -60,7 +60,7 @@ def partition(fabric: FabricArrays, workload: Workload, settings: SimulationSett
 def _why_not(fabric: FabricArrays, settings: SimulationSettings) -> str:
     """Return why nodes have effects on one another at once and not by packets only; empty if they do not."""
     if fabric.changes or len(fabric.forwarding) > 1:
-        return "links or FIBs change during the run"
+        return "links or FIBs change, at the start or later"
     if settings.transport.name in ("raw", "receiver-driven"):
         return f"the transport is {settings.transport.name}"
     name, hooks = settings.balancer.name, HOOKS[settings.balancer.name]

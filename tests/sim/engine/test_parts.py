@@ -155,7 +155,7 @@ def twice_routed() -> FabricArrays:
 
 
 SHARES = "switches behind the first one share what they choose for a flow with {}"
-CHANGES, WAITS = "links or FIBs change during the run", "a task waits for one that ends at another leaf"
+CHANGES, WAITS = "links or FIBs change, at the start or later", "a task waits for one that ends at another leaf"
 
 
 @pytest.mark.parametrize(
