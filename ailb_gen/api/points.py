@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ailb_gen.api.inputs import processes
+from ailb_gen.errors import UsageError
 from ailb_gen.optional import without_extra
 from ailb_gen.progress import Progress, Warn, quiet, unheeded
 
@@ -60,7 +61,7 @@ class Execution:
     """How points are simulated: `executor` is `processes`, `serial` or `dask:ADDRESS`, each point on so many `cores`.
 
     By default there are as many `jobs` as the cores of this machine are enough for.
-    `note` is called with the reasons why a run takes longer than usual.
+    `note` is called with the reasons why a run takes longer than usual. Raises UsageError for less than one core.
     """
 
     executor: str = "processes"
@@ -70,6 +71,10 @@ class Execution:
     warn: Warn = unheeded
     note: Warn = unheeded
     stoppable: Stoppable = unstoppable
+
+    def __post_init__(self) -> None:
+        if self.cores < 1:
+            raise UsageError(f"cores: must be at least 1, not {self.cores}")
 
     @property
     def processes(self) -> int:

@@ -14,9 +14,9 @@ PS_PER_S, PS_PER_US = 10**12, 10**6
 # How flows choose paths where no packets are simulated: a member by hash; the one with the least load; the one by which
 # the most loaded of two links has the least; all evenly.
 HASHED, LEAST_LOADED, LEAST_LOADED_NEXT, SPREAD = range(4)
-# The end of a parameter's name, and what it stands for.
 # Of every parameter that has no other bound: times of as many µs are far from what the engine can count.
 MOST = 1e9
+# The end of a parameter's name, and what it stands for.
 UNITS = {"us": "µs", "percent": "%", "bytes": "bytes", "packets": "packets", "rate": "1/s", "mbps": "Mbit/s"}
 
 

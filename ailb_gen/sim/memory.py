@@ -22,6 +22,8 @@ BASE = 250 << 20
 TASK, FLOW, LINK, PACKET = 192, 352, 1024, 3 * 64
 # What congestion control keeps of a flow that goes by more than the marks of DCQCN, and telemetry of packets and flows.
 CONTROLLED, TELEMETRY = 80, 3 * 120
+# What the ends of a flow count when its receiver asks for its packets.
+CREDIT = 40
 # The same of a simulation of flows, and of a flow on a link. While arrays grow there are two of them.
 FLUID_LINK, FLUID_FLOW, ENTRY = 480, 300, 64
 # What DCQCN knows of a flow, and the marks of a tick that are under way.
@@ -31,11 +33,22 @@ UNBOUNDED = 4096
 
 
 def needed_bytes(
-    fabric: FabricArrays, workload: Workload, settings: SimulationSettings, level: Level = "packet"
+    fabric: FabricArrays,
+    workload: Workload,
+    settings: SimulationSettings,
+    level: Level = "packet",
+    divided: bool = False,
 ) -> int:
-    """Estimate the memory of a simulation; generous, so that what is refused would not fit."""
-    packets = np.where(workload.source == COMPUTATION, 0, _packets(workload.amount, settings))
-    return _bytes(fabric, settings, level, workload.count, *_at_a_time(workload, packets))
+    """Estimate the memory of a simulation; generous, so that what is refused would not fit.
+
+    One that is `divided` among cores keeps the records of flows that have ended.
+    """
+    amount = np.where(workload.source == COMPUTATION, 0, workload.amount)
+    longest = int(amount.max(initial=0))
+    running, packets = _at_a_time(workload, _packets(amount, settings))
+    if divided:
+        running = int(np.count_nonzero(amount))
+    return _bytes(fabric, settings, level, workload.count, running, packets, longest)
 
 
 def least_bytes(
@@ -44,7 +57,8 @@ def least_bytes(
     """Return the least memory of a simulation, from the least of the parts of its traffic before it is made."""
     packets = [one.flows * int(_packets(np.array([one.flow_bytes]), settings)[0]) for one in parts]
     tasks, flows = sum(one.tasks for one in parts), max((one.flows for one in parts), default=0)
-    return _bytes(fabric, settings, level, tasks, flows, max(packets, default=0))
+    longest = max((one.flow_bytes for one in parts), default=0)
+    return _bytes(fabric, settings, level, tasks, flows, max(packets, default=0), longest)
 
 
 def fabric_bytes(links: int, switches: int, prefixes: int) -> int:
@@ -53,7 +67,13 @@ def fabric_bytes(links: int, switches: int, prefixes: int) -> int:
 
 
 def _bytes(
-    fabric: FabricArrays, settings: SimulationSettings, level: Level, tasks: int, running: int, packets: int
+    fabric: FabricArrays,
+    settings: SimulationSettings,
+    level: Level,
+    tasks: int,
+    running: int,
+    packets: int,
+    longest: int,
 ) -> int:
     found = BASE + TASK * tasks
     found += 4 * sum(state.next_hops.size for state in fabric.forwarding) + 4 * len(fabric.set_links)
@@ -67,7 +87,22 @@ def _bytes(
     flow, packet = FLOW + (CONTROLLED if control.name not in ("none", "dcqcn") else 0), PACKET
     if control.signal == congestion.TELEMETRY:
         flow, packet = flow + TELEMETRY, packet + TELEMETRY
+    flow += _of_transport(longest, settings)
     return found + flow * running + LINK * fabric.link_count + packet * packets
+
+
+def _of_transport(longest: int, settings: SimulationSettings) -> int:
+    """Return the bytes that only some transports keep of a flow: bits of as many packets as the longest flow takes."""
+    transport = settings.transport
+    if transport.name in ("raw", "go-back-n"):
+        return 0
+    asks = transport.name == "receiver-driven"
+    packets = -(-longest // settings.packets.payload_bytes)
+    if not asks and (transport.name == "selective-repeat" or transport.window_bytes is not None):
+        packets = int(_packets(np.array([longest]), settings)[0])
+    # What has arrived, what was acknowledged, what is asked for again: 32 packets in 8 bytes, and a power of two.
+    bits = 8 << (packets // 32 + 2).bit_length()
+    return 3 * bits + CREDIT if asks else 2 * bits
 
 
 def _entries(fabric: FabricArrays, settings: SimulationSettings) -> int:
@@ -81,10 +116,14 @@ def _entries(fabric: FabricArrays, settings: SimulationSettings) -> int:
 def _packets(amount: Int64, settings: SimulationSettings) -> Int64:
     """Return how many packets of flows are under way at most, by their bytes, shape (T,)."""
     packets: Int64 = -(-amount // settings.packets.payload_bytes)
-    if settings.transport.name != "raw":
-        window = settings.transport.window_bytes
-        packets = np.minimum(packets, UNBOUNDED if window is None else -(-window // settings.packets.payload_bytes))
-    return packets
+    window = settings.transport.window_bytes
+    if settings.transport.name == "raw":
+        return packets
+    if window is None:
+        return np.minimum(packets, UNBOUNDED)
+    # In place of a packet that has come there may be an acknowledgement and a pull.
+    each = 2 if settings.transport.name == "receiver-driven" else 1
+    return each * np.minimum(packets, -(-window // settings.packets.payload_bytes))
 
 
 def _at_a_time(workload: Workload, packets: Int64) -> tuple[int, int]:

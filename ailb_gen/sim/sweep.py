@@ -121,8 +121,10 @@ def prepare(
         for number in numbers:
             run = run_of(points[number], traffic)
             _check_counts(run)
-            needed = needed_bytes(run.fabric, run.workload, run.settings, run.point.level)
-            found[number] = Prepared(run.point, run.digest(), run.workload.count, needed, cut, _one_core(run, cores))
+            why = _one_core(run, cores)
+            divided = cores > 1 and not why
+            needed = needed_bytes(run.fabric, run.workload, run.settings, run.point.level, divided)
+            found[number] = Prepared(run.point, run.digest(), run.workload.count, needed, cut, why)
         advance(len(numbers))
     return [found[number] for number in range(len(points))]
 

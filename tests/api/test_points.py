@@ -1,4 +1,4 @@
-"""Points of a simulation: their progress."""
+"""Points of a simulation: their progress, and how they are run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
-from ailb_gen.api.points import _counted
+import pytest
+
+from ailb_gen.api.points import Execution, _counted
+from ailb_gen.errors import UsageError
 
 
 class Bar:
@@ -23,6 +26,13 @@ class Bar:
     def stage(self, name: str, total: int) -> None:
         assert (total, self.done) == (30, 0)
         self.steps.append(name)
+
+
+def test_a_point_has_at_least_one_core() -> None:
+    assert Execution(cores=64).processes == 1
+    for cores in (0, -1):
+        with pytest.raises(UsageError, match=rf"cores: must be at least 1, not {cores}"):
+            Execution(cores=cores)
 
 
 def test_compiling_is_the_step_until_there_are_events() -> None:

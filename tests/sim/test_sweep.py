@@ -237,7 +237,15 @@ def test_the_estimate_knows_the_sizes_of_the_engine() -> None:
     assert records.FLOW.itemsize + records.TIMER.itemsize + senders.SENDER.itemsize <= memory.FLOW
     assert senders.CONTROLLED.itemsize <= memory.CONTROLLED
     assert 3 * senders.STAMPS * senders.STAMP.itemsize <= memory.TELEMETRY
+    assert senders.CREDIT.itemsize <= memory.CREDIT
     assert records.TASK.itemsize + 40 <= memory.TASK
+
+
+def test_a_run_on_several_cores_keeps_the_records_of_all_flows() -> None:
+    workload = Ring().build(FABRIC, 1).workload
+    one, several = (memory.needed_bytes(FABRIC, workload, SimulationSettings(), divided=many) for many in (False, True))
+    # Of four flows in a row one runs.
+    assert several - one == 3 * memory.FLOW
     # Two classes of its own and eight of data.
     link = records.LINK.itemsize + records.WIRE.itemsize + records.PORT.itemsize + 4 * records.BUCKETS
     assert link + 10 * (records.QUEUE.itemsize + records.HELD.itemsize) <= memory.LINK

@@ -8,10 +8,11 @@ makes the sender go on.
 """
 
 from ailb_gen.sim.engine import records as r
+from ailb_gen.sim.engine.bits import forget_all, is_noted, note
 from ailb_gen.sim.engine.events import add_timer
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.links import append_or_send, kick
-from ailb_gen.sim.engine.nic import activate, is_acknowledged, nic_link, release_flow
+from ailb_gen.sim.engine.nic import activate, nic_link, release_flow
 from ailb_gen.sim.engine.records import EngineState
 from ailb_gen.sim.engine.wire import free_packet, new_packet
 from ailb_gen.sim.fabric import UNREACHABLE
@@ -28,15 +29,14 @@ def begin_credits(state: EngineState, flow: int) -> None:
     own.pulled = own.unanswered = own.stalls = 0
     own.arrivals = own.granted = own.queued = 0
     own.needed = packets - own.credit
-    for word in range(state.refused.shape[1]):
-        state.refused[flow, word] = 0
+    forget_all(state.refused, flow)
 
 
 @inlined
 def _refuse(state: EngineState, flow: int, sequence: int) -> None:
     """Note that a packet is to be sent again."""
     record = state.flows[flow]
-    state.refused[flow, (sequence >> 5) & (state.refused.shape[1] - 1)] |= 1 << (sequence & 31)
+    note(state.refused, flow, sequence)
     record.repair = min(record.repair, sequence)
     record.highest = max(record.highest, sequence + 1)
     record.recovery = max(record.recovery, sequence)
@@ -47,12 +47,12 @@ def note_answer(state: EngineState, flow: int, kind: int, sequence: int) -> None
     """Note at the sender what has become of a packet: it has arrived, or was trimmed."""
     record, own = state.flows[flow], state.credits[flow]
     own.unanswered = max(0, own.unanswered - 1)
-    if sequence < record.acknowledged or is_acknowledged(state, flow, sequence):
+    if sequence < record.acknowledged or is_noted(state.acknowledged, flow, sequence):
         return
     if kind == r.NACK:
         _refuse(state, flow, sequence)
     else:
-        state.acknowledged[flow, (sequence >> 5) & (state.acknowledged.shape[1] - 1)] |= 1 << (sequence & 31)
+        note(state.acknowledged, flow, sequence)
 
 
 @compiled
@@ -63,7 +63,7 @@ def take_all_for_lost(state: EngineState, flow: int) -> None:
     """
     record, own = state.flows[flow], state.credits[flow]
     for sequence in range(record.acknowledged, record.next):
-        if not is_acknowledged(state, flow, sequence):
+        if not is_noted(state.acknowledged, flow, sequence):
             _refuse(state, flow, sequence)
     lost = own.unanswered
     if not lost:

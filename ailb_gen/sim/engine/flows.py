@@ -2,6 +2,7 @@
 
 from ailb_gen.sim.engine import records as r
 from ailb_gen.sim.engine.balancers.dispatch import begin_flow, choose
+from ailb_gen.sim.engine.bits import forget_all
 from ailb_gen.sim.engine.congestion import queue_pairs
 from ailb_gen.sim.engine.credits import begin_credits
 from ailb_gen.sim.engine.events import add_timer
@@ -67,10 +68,8 @@ def _new_flow(state: EngineState, task: int, now: int) -> int:
         flow.chosen_at[hop] = 0
     begin_flow(state, number, now)
     if config.transport >= r.SELECTIVE:
-        # Bits of an earlier flow that was given up.
-        for word in range(state.arrived.shape[1]):
-            state.arrived[number, word] = 0
-            state.acknowledged[number, word] = 0
+        forget_all(state.arrived, number)
+        forget_all(state.acknowledged, number)
     if config.transport == r.RECEIVER_DRIVEN:
         begin_credits(state, number)
     return number

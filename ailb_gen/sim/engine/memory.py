@@ -74,7 +74,6 @@ def longest_round_trip(fabric: FabricArrays, settings: SimulationSettings) -> fl
 
 def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSettings, seed: int) -> EngineState:
     """Return the state at time 0."""
-    words = _words(fabric, workload, settings)
     nodes = len(fabric.names)
     # Memory of records that are never used is not taken.
     flows = max(1, int(np.count_nonzero(workload.source != COMPUTATION)))
@@ -91,8 +90,6 @@ def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSett
     hops = int(config["telemetry_hops"])
     firsts, hosts = fabric.set_first, fabric.first_destination
     queue = dict.fromkeys(("head", "tail", "ring_head", "ring_tail"), NONE)
-    bitmaps = (flows if settings.transport.name not in ("raw", "go-back-n") else 1, words)
-    asks = trims(settings)
     wires = _wires(fabric, settings)
     return EngineState(
         config=records(1, r.CONFIG, **config),
@@ -111,8 +108,6 @@ def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSett
         queues=records((classes, links), r.QUEUE, **queue),
         held=records((classes, links), r.HELD, limit=_headroom(fabric, settings)),
         packets=chained_packets(FIRST_PACKETS, 0),
-        flows=records(flows, r.FLOW),
-        senders=records(1 if settings.transport.name == "raw" else flows, SENDER),
         tasks=tasks,
         limiters=limiters,
         successors=np.array(workload.successors, np.int32),
@@ -126,11 +121,6 @@ def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSett
         destinations=_destinations(fabric),
         hosts=records(len(hosts) - 1, r.HOST_ENTRY, links=fabric.host_set, first=hosts[:-1], count=np.diff(hosts)),
         nodes=_nodes(fabric, settings, seeded(seed ^ MASK, nodes)),
-        arrived=np.zeros(bitmaps, np.int64),
-        acknowledged=np.zeros(bitmaps, np.int64),
-        refused=np.zeros(bitmaps if asks else (1, 1), np.int64),
-        credits=records(flows if asks else 1, CREDIT),
-        pacers=records(links if asks else 1, PACER, head=NONE, tail=NONE),
         random=seeded(seed, 4 * nodes).reshape(nodes, 4),
         histogram=np.zeros((r.BUCKETS, links), np.int32),
         buckets=np.array([int(number).bit_length() for number in range(1 << 16)], np.uint8),
@@ -138,12 +128,28 @@ def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSett
         parameters=records(1 + len(settings.balancer.exceptions), r.PARAMETERS, **parameters),
         metrics=np.zeros(hooks.tables(fabric, most), np.int64),
         congestion=records(1, CONGESTION_PARAMETERS, **_congestion_parameters(settings)),
-        controlled=records(flows if controls.keeps else 1, CONTROLLED),
         kept=records(len(limiters) if controls.keeps else 1, CONTROLLED),
         stamps=records(FIRST_PACKETS * hops or 1, STAMP),
-        last_stamps=records(flows * hops or 1, STAMP),
-        steered=records(flows if hooks.keeps(most) else 1, STEERED),
+        pacers=records(links if trims(settings) else 1, PACER, head=NONE, tail=NONE),
+        **_flows(flows, _words(fabric, workload, settings), settings, hops, keeps=hooks.keeps(most)),
     )
+
+
+def _flows(count: int, words: int, settings: SimulationSettings, hops: int, keeps: bool) -> dict[str, Any]:
+    """Return the arrays by flow; `keeps`: the load balancer has records of its own."""
+    name, asks = settings.transport.name, trims(settings)
+    bits = (count if name not in ("raw", "go-back-n") else 1, words)
+    return {
+        "flows": records(count, r.FLOW),
+        "senders": records(1 if name == "raw" else count, SENDER),
+        "controlled": records(count if CONTROLS[settings.congestion.name].keeps else 1, CONTROLLED),
+        "last_stamps": records(count * hops or 1, STAMP),
+        "arrived": np.zeros(bits, np.int64),
+        "acknowledged": np.zeros(bits, np.int64),
+        "refused": np.zeros(bits if asks else (1, 1), np.int64),
+        "credits": records(count if asks else 1, CREDIT),
+        "steered": records(count if keeps else 1, STEERED),
+    }
 
 
 def _words(fabric: FabricArrays, workload: Workload, settings: SimulationSettings) -> int:

@@ -1,6 +1,7 @@
 """The sending side of a NIC: its flows in turn, each at its rate and within its window."""
 
 from ailb_gen.sim.engine import records as r
+from ailb_gen.sim.engine.bits import forget, is_noted
 from ailb_gen.sim.engine.congestion import queue_pairs
 from ailb_gen.sim.engine.congestion.dispatch import settle
 from ailb_gen.sim.engine.events import add_timer
@@ -35,18 +36,9 @@ def nic_link(state: EngineState, host: int, flow: int) -> int:
 
 
 @inlined
-def is_acknowledged(state: EngineState, flow: int, sequence: int) -> bool:
-    """Return whether a packet after the first unacknowledged one was acknowledged on its own."""
-    word = (sequence >> 5) & (state.acknowledged.shape[1] - 1)
-    return bool((state.acknowledged[flow, word] >> (sequence & 31)) & 1)
-
-
-@inlined
 def _is_missing(state: EngineState, flow: int, sequence: int) -> bool:
     """Return whether the receiver has asked for a packet again, if it is one that does so for each."""
-    if state.config[0].transport != r.RECEIVER_DRIVEN:
-        return True
-    return bool((state.refused[flow, (sequence >> 5) & (state.refused.shape[1] - 1)] >> (sequence & 31)) & 1)
+    return bool(state.config[0].transport != r.RECEIVER_DRIVEN or is_noted(state.refused, flow, sequence))
 
 
 @compiled
@@ -55,7 +47,7 @@ def _next_repair(state: EngineState, flow: int) -> int:
     record = state.flows[flow]
     sequence = max(record.repair, record.acknowledged)
     while sequence < record.highest:
-        if not is_acknowledged(state, flow, sequence) and _is_missing(state, flow, sequence):
+        if not is_noted(state.acknowledged, flow, sequence) and _is_missing(state, flow, sequence):
             record.repair = sequence
             return sequence
         sequence += 1
@@ -283,7 +275,7 @@ def _spend(state: EngineState, flow: int, sequence: int) -> None:
     own = state.credits[flow]
     own.credit -= 1
     own.unanswered += 1
-    state.refused[flow, (sequence >> 5) & (state.refused.shape[1] - 1)] &= ~(1 << (sequence & 31))
+    forget(state.refused, flow, sequence)
 
 
 @compiled

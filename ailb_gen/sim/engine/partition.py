@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,8 +35,8 @@ def partition(fabric: FabricArrays, workload: Workload, settings: SimulationSett
     """Divide a run among cores: leaves with their hosts by what these send and receive, and the other switches.
 
     There is one part where what happens at one node has an effect on another at once: a task that waits for another
-    one's end elsewhere, changes of links and FIBs, load balancers that know of queues elsewhere, packets without a
-    transport, and flows that wait at their receiver for a credit.
+    one's end elsewhere, changes of links and FIBs, load balancers that know of queues or choices elsewhere, packets
+    without a transport, and flows that wait at their receiver for a credit.
     """
     parts = min(cores, fabric.host_count // LEAST_HOSTS, int(np.count_nonzero(fabric.tier == LEAF)))
     why = _why_not(fabric, settings)
@@ -59,12 +60,32 @@ def partition(fabric: FabricArrays, workload: Workload, settings: SimulationSett
 def _why_not(fabric: FabricArrays, settings: SimulationSettings) -> str:
     """Return why nodes have effects on one another at once and not by packets only; empty if they do not."""
     if fabric.changes or len(fabric.forwarding) > 1:
-        return "links or FIBs change during the run"
+        return "links or FIBs change, at the start or later"
     if settings.transport.name in ("raw", "receiver-driven"):
         return f"the transport is {settings.transport.name}"
-    if HOOKS[settings.balancer.name].everywhere:
-        return f"{settings.balancer.name} knows of queues and paths elsewhere"
+    name, hooks = settings.balancer.name, HOOKS[settings.balancer.name]
+    if hooks.everywhere:
+        return f"{name} knows of queues and paths elsewhere"
+    if hooks.remember and _choose_later(fabric, hooks.remember):
+        return f"switches behind the first one share what they choose for a flow with {name}"
     return ""
+
+
+def _choose_later(fabric: FabricArrays, tiers: Sequence[int]) -> bool:
+    """Return whether switches of some tiers have several next hops for what comes from another switch."""
+    hosts, entries = fabric.host_count, fabric.forwarding[0].next_hops
+    count = np.diff(fabric.set_first)
+    several = (entries >= 0) & (count[entries] > 1) & np.isin(fabric.tier[hosts:], tiers)[:, None]
+    switch, prefix = np.nonzero(entries >= 0)
+    sets = entries[switch, prefix]
+    for position in range(int(count.max())):
+        left = count[sets] > position
+        sets, prefix = sets[left], prefix[left]
+        following = fabric.link_target[fabric.set_links[fabric.set_first[sets] + position]]
+        switches = following >= hosts
+        if several[following[switches] - hosts, prefix[switches]].any():
+            return True
+    return False
 
 
 def _nodes(fabric: FabricArrays, workload: Workload, parts: int) -> Int64:

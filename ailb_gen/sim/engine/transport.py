@@ -7,13 +7,14 @@ reordering window makes the sender repair what is missing. Timeout only: the reo
 
 from ailb_gen.sim.engine import records as r
 from ailb_gen.sim.engine.balancers.dispatch import acknowledged, answered, timed_out
+from ailb_gen.sim.engine.bits import forget, is_noted, note
 from ailb_gen.sim.engine.congestion import dispatch as congestion
 from ailb_gen.sim.engine.credits import note_answer, note_left, take_all_for_lost
 from ailb_gen.sim.engine.events import add_timer
 from ailb_gen.sim.engine.flows import end_task
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.links import append_or_send, kick
-from ailb_gen.sim.engine.nic import activate, end_flow, is_acknowledged, nic_link, release_flow
+from ailb_gen.sim.engine.nic import activate, end_flow, nic_link, release_flow
 from ailb_gen.sim.engine.records import EngineState
 from ailb_gen.sim.engine.timeouts import measure, timeout_of
 from ailb_gen.sim.engine.wire import free_packet, turn
@@ -52,24 +53,18 @@ def _answer(state: EngineState, kind: int, packet: int, now: int) -> None:
 @inlined
 def _has_arrived(state: EngineState, flow: int, sequence: int) -> bool:
     """Return whether a packet has been taken."""
-    word = (sequence >> 5) & (state.arrived.shape[1] - 1)
-    return bool(sequence < state.flows[flow].expected or (state.arrived[flow, word] >> (sequence & 31)) & 1)
+    return bool(sequence < state.flows[flow].expected or is_noted(state.arrived, flow, sequence))
 
 
 @inlined
 def _note_arrival(state: EngineState, flow: int, sequence: int) -> bool:
     """Note a packet that was taken out of turn; return whether it is new."""
     record = state.flows[flow]
-    words = state.arrived.shape[1]
     if _has_arrived(state, flow, sequence):
         return False
-    state.arrived[flow, (sequence >> 5) & (words - 1)] |= 1 << (sequence & 31)
-    while record.expected < record.packets:
-        word = (record.expected >> 5) & (words - 1)
-        bit = 1 << (record.expected & 31)
-        if not state.arrived[flow, word] & bit:
-            break
-        state.arrived[flow, word] &= ~bit
+    note(state.arrived, flow, sequence)
+    while record.expected < record.packets and is_noted(state.arrived, flow, record.expected):
+        forget(state.arrived, flow, record.expected)
         record.expected += 1
     return True
 
@@ -146,9 +141,8 @@ def _advance(state: EngineState, flow: int, expected: int, now: int) -> None:
     if expected <= record.acknowledged:
         return
     if state.config[0].transport != r.GO_BACK_N:
-        mask = state.acknowledged.shape[1] - 1
         for sequence in range(record.acknowledged, expected):
-            state.acknowledged[flow, (sequence >> 5) & mask] &= ~(1 << (sequence & 31))
+            forget(state.acknowledged, flow, sequence)
     record.acknowledged = expected
     record.next = max(record.next, expected)
     if state.config[0].timeout_ps == r.NONE:
@@ -202,9 +196,7 @@ def receive_answer(state: EngineState, packet: int, now: int) -> None:
     elif config.transport == r.RECEIVER_DRIVEN:
         note_answer(state, flow, kind, single)
     elif single >= record.acknowledged:
-        mask = state.acknowledged.shape[1] - 1
-        if not is_acknowledged(state, flow, single):
-            state.acknowledged[flow, (single >> 5) & mask] |= 1 << (single & 31)
+        note(state.acknowledged, flow, single)
         record.highest = max(record.highest, single)
         if kind == r.NACK and record.recovery == r.NONE:
             record.recovery = record.next - 1

@@ -8,10 +8,10 @@ order as on one core: results are the same for any number of cores.
 """
 
 from ailb_gen.sim.engine import records as r
-from ailb_gen.sim.engine.atomic import give_way, observe, publish
 from ailb_gen.sim.engine.events import moment, schedule
 from ailb_gen.sim.engine.jit import LINE, compiled
 from ailb_gen.sim.engine.records import EngineState
+from ailb_gen.sim.engine.threads import give_way, observe, publish
 
 # Words of a cache line, so that no part writes where others read.
 WORDS = LINE // 8

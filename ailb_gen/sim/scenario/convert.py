@@ -50,14 +50,12 @@ def settings_of(scenario: Scenario, fabric: FabricArrays, base: SimulationSettin
     rows = scenario.switches.exceptions
     _refuse_large_packets(scenario, fabric, base.switches)
     switches = with_exceptions(_switches(scenario.switches, fabric, base.switches), rows, fabric)
-    if transport.name == "receiver-driven" and np.any(switches.pfc):
-        raise UsageError(
-            "switches: PFC pauses data before it is trimmed, and the transport receiver-driven needs trimming; write "
-            "'switches: {pfc: off}'"
-        )
+    packets = PacketSettings(**values(scenario.packets, PacketSettings))
+    if transport.name == "receiver-driven":
+        _check_trimming(switches, packets.payload_bytes + packets.header_bytes)
     return replace(
         base,
-        packets=PacketSettings(**values(scenario.packets, PacketSettings)),
+        packets=packets,
         switches=switches,
         balancer=with_other_parameters(balancer, rows, fabric),
         transport=TransportSettings(**values(transport, TransportSettings)),
@@ -66,6 +64,24 @@ def settings_of(scenario: Scenario, fabric: FabricArrays, base: SimulationSettin
         measurement=Measurement() if measure.load_interval is None else Measurement(**values(measure, Measurement)),
         until_ps=scenario.until,
     )
+
+
+def _check_trimming(switches: BufferSettings, packet_bytes: int) -> None:
+    """Raise UsageError if switches never trim packets, or trim each of them."""
+    if np.any(switches.pfc):
+        raise UsageError(
+            "switches: PFC pauses data before it is trimmed, and the transport receiver-driven needs trimming; write "
+            "'switches: {pfc: off}'"
+        )
+    if switches.shared_buffer_bytes is None:
+        return
+    room = int(np.min(switches.shared_buffer_bytes * np.minimum(switches.egress_alpha, 1.0)))
+    if room < packet_bytes:
+        raise UsageError(
+            f"switches: 'shared_buffer' and 'egress_alpha' leave {room:,} bytes for a queue, so that the transport "
+            f"receiver-driven trims every packet of {packet_bytes:,} bytes that has to wait, without end; allow for at "
+            "least one packet"
+        )
 
 
 def _refuse_large_packets(scenario: Scenario, fabric: FabricArrays, base: BufferSettings) -> None:

@@ -31,6 +31,7 @@ from ailb_gen.sim.settings import (
     BalancerSettings,
     BufferSettings,
     CongestionSettings,
+    Measurement,
     NicSettings,
     PacketSettings,
     SimulationSettings,
@@ -117,6 +118,29 @@ def marking(fabric: FabricArrays, low: int = 5_000, high: int = 20_000) -> Buffe
     links = fabric.link_count
     return BufferSettings(
         ecn_min_bytes=np.full(links, low), ecn_max_bytes=np.full(links, high), ecn_probability=np.full(links, 0.2)
+    )
+
+
+def varied(
+    fabric: FabricArrays, balancer: BalancerSettings, transport: TransportSettings, turn: int
+) -> SimulationSettings:
+    """Settings with buffers, congestion controls, NICs and measurements in turn."""
+    buffers: tuple[BufferSettings, ...] = (
+        BufferSettings(),
+        lossless(fabric, 30_000),
+        replace(marking(fabric), shared_buffer_bytes=20_000, scheduling="round-robin"),
+        replace(marking(fabric), loss_probability=np.full(fabric.link_count, 0.01)),
+    )
+    controls = tuple(CONGESTION)
+    return SimulationSettings(
+        packets=PACKETS,
+        switches=buffers[turn % len(buffers)],
+        balancer=balancer,
+        transport=replace(transport, timeout_ps=50 * PS_PER_US),
+        congestion=CongestionSettings(controls[turn % len(controls)]),
+        nics=NicSettings(2, 100_000, 50_000) if turn % 3 == 0 else NicSettings(),
+        measurement=Measurement(5 * PS_PER_US, 10) if turn % 3 == 1 else Measurement(),
+        until_ps=400 * PS_PER_US,
     )
 
 

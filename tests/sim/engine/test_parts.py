@@ -9,31 +9,28 @@ import numpy as np
 import pytest
 
 from ailb_gen.sim.balancers import BALANCERS
-from ailb_gen.sim.congestion import CONGESTION
 from ailb_gen.sim.engine import memory, parts
+from ailb_gen.sim.engine.balancers.dispatch import HOOKS
 from ailb_gen.sim.engine.partition import Partition, partition
 from ailb_gen.sim.engine.run import simulate
-from ailb_gen.sim.fabric import PS_PER_US, FabricArrays, LinkChange
+from ailb_gen.sim.fabric import PS_PER_US, SPINE, FabricArrays, LinkChange
 from ailb_gen.sim.outcome import NEVER, Progress
 from ailb_gen.sim.series import Sampler
 from ailb_gen.sim.settings import (
     BalancerSettings,
-    BufferSettings,
-    CongestionSettings,
-    Measurement,
-    NicSettings,
     SimulationSettings,
     TransportSettings,
 )
 from ailb_gen.sim.workload import COMPUTATION, Workload
-from tests.sim.engine.cases import PACKETS, TRANSPORTS, Case, flows, in_a_row, leaf_spine, lossless, marking, waiting
+from tests.sim.engine.cases import PACKETS, TRANSPORTS, Case, flows, in_a_row, leaf_spine, varied, waiting
 from tests.sim.engine.test_run_same_bytes import digest
 
 HOSTS, FLOWS = 32, 48
+SILENCE = 0.2
 
 
-def fabric() -> FabricArrays:
-    return leaf_spine(4, 2, HOSTS // 4, host_links=1, leaf_spine_links=2)
+def fabric(spines: int = 2) -> FabricArrays:
+    return leaf_spine(4, spines, HOSTS // 4, host_links=1, leaf_spine_links=4 // spines)
 
 
 def work() -> Workload:
@@ -46,29 +43,20 @@ def work() -> Workload:
 
 
 def configurations() -> Iterator[tuple[str, Case]]:
-    """Every load balancer whose runs can be divided, with transports, buffers, congestion controls and NICs in turn."""
+    """Every load balancer whose runs can be divided, with transports, buffers, congestion controls and NICs in turn.
+
+    Flows move to other paths often, so that packets of one are at several spines.
+    """
     made, given = fabric(), work()
-    buffers: tuple[BufferSettings, ...] = (
-        BufferSettings(),
-        lossless(made, 30_000),
-        replace(marking(made), shared_buffer_bytes=20_000, scheduling="round-robin"),
-        replace(marking(made), loss_probability=np.full(made.link_count, 0.01)),
-    )
+    single = fabric(spines=4)
     for number, name in enumerate(BALANCERS):
+        known = {one.name for one in BALANCERS[name].parameters}
+        where = single if SPINE in HOOKS[name].remember else made
         for place, transport in enumerate(TRANSPORTS[1:]):
-            settings = SimulationSettings(
-                packets=PACKETS,
-                switches=buffers[(number + place) % 4],
-                balancer=BalancerSettings(name),
-                transport=TransportSettings(
-                    transport, timeout_ps=50 * PS_PER_US, ends_acknowledged=bool((number + place) % 2)
-                ),
-                congestion=CongestionSettings(tuple(CONGESTION)[(number * 3 + place) % len(CONGESTION)]),
-                nics=NicSettings(2, 100_000, 50_000) if number % 3 == 0 else NicSettings(),
-                measurement=Measurement(5 * PS_PER_US, 10) if number % 3 == 1 else Measurement(),
-                until_ps=400 * PS_PER_US,
-            )
-            case = Case(made, given if number % 2 else replace(given, priority=None), settings, number)
+            own = BalancerSettings(name, {one: SILENCE for one in ("gap_us", "inactivity_us") if one in known})
+            ends = TransportSettings(transport, ends_acknowledged=bool((number + place) % 2))
+            settings = varied(where, own, ends, number + place)
+            case = Case(where, given if number % 2 else replace(given, priority=None), settings, number)
             if divided(case).parts > 1:
                 yield f"{name} {transport}", case
 
@@ -147,6 +135,16 @@ def test_barriers_at_the_end() -> None:
     assert digest(one) == digest(four)
 
 
+def detour() -> FabricArrays:
+    """A spine sends what is for the hosts of a leaf to another one, which chooses among the spines again."""
+    made = fabric()
+    next_hops = made.forwarding[0].next_hops.copy()
+    first, other = (made.destination_prefix[made.first_destination[host]] for host in (0, HOSTS - 1))
+    spine = list(made.tier[HOSTS:]).index(SPINE)
+    next_hops[spine, first] = next_hops[spine, other]
+    return replace(made, forwarding=(replace(made.forwarding[0], next_hops=next_hops),))
+
+
 def broken() -> FabricArrays:
     return replace(fabric(), changes=(LinkChange(PS_PER_US, 3, False),))
 
@@ -156,7 +154,8 @@ def twice_routed() -> FabricArrays:
     return replace(made, forwarding=(made.forwarding[0], replace(made.forwarding[0], at_ps=PS_PER_US)))
 
 
-CHANGES, WAITS = "links or FIBs change during the run", "a task waits for one that ends at another leaf"
+SHARES = "switches behind the first one share what they choose for a flow with {}"
+CHANGES, WAITS = "links or FIBs change, at the start or later", "a task waits for one that ends at another leaf"
 
 
 @pytest.mark.parametrize(
@@ -165,6 +164,8 @@ CHANGES, WAITS = "links or FIBs change during the run", "a task waits for one th
         pytest.param(broken, work, plain(), CHANGES, id="a link that fails"),
         pytest.param(twice_routed, work, plain(), CHANGES, id="FIBs that change"),
         pytest.param(fabric, work, plain("glb"), "glb knows of queues and paths elsewhere", id="queues elsewhere"),
+        pytest.param(fabric, work, plain("letflow"), SHARES.format("letflow"), id="spines that choose for flows"),
+        pytest.param(detour, work, plain("conga"), SHARES.format("conga"), id="leaves behind spines"),
         pytest.param(fabric, work, plain(name="raw"), "the transport is raw", id="raw packets"),
         pytest.param(fabric, relay, plain(ends_acknowledged=True), WAITS, id="ends known at the source"),
         pytest.param(

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from ailb_gen.sim.balancers import BALANCERS
-from ailb_gen.sim.congestion import CONGESTION
 from ailb_gen.sim.engine import memory
 from ailb_gen.sim.engine.loop import advance
 from ailb_gen.sim.engine.run import simulate
@@ -20,14 +19,9 @@ from ailb_gen.sim.outcome import SimulationOutcome
 from ailb_gen.sim.series import Sampler
 from ailb_gen.sim.settings import (
     BalancerSettings,
-    BufferSettings,
-    CongestionSettings,
-    Measurement,
-    NicSettings,
-    SimulationSettings,
     TransportSettings,
 )
-from tests.sim.engine.cases import PACKETS, TRANSPORTS, Case, flows, leaf_spine, link, lossless, marking, needs_compiler
+from tests.sim.engine.cases import TRANSPORTS, Case, flows, leaf_spine, link, needs_compiler, varied
 from tests.sim.processes import check_both_ways
 
 
@@ -40,25 +34,11 @@ def configurations() -> Iterator[tuple[str, Case]]:
     source, target = np.array([0, 1, 0, 2, 3, 1, 2]), np.array([2, 2, 3, 0, 2, 3, 1])
     work = flows(source, target, 20_000, np.arange(7) * 1_500_000, [0, 1, 0, 0, 1, 1, 0])
     single = replace(work, priority=None)
-    buffers: tuple[BufferSettings, ...] = (
-        BufferSettings(),
-        lossless(fabric, 30_000),
-        replace(marking(fabric), shared_buffer_bytes=30_000, scheduling="round-robin"),
-        replace(marking(fabric), loss_probability=np.full(fabric.link_count, 0.01)),
-    )
     for number, name in enumerate(BALANCERS):
         for transport in TRANSPORTS[number % 2 :: 2]:
             place = (number + TRANSPORTS.index(transport)) // 2
-            settings = SimulationSettings(
-                packets=PACKETS,
-                switches=buffers[(number // 2 + TRANSPORTS.index(transport)) % 4],
-                balancer=BalancerSettings(name),
-                transport=TransportSettings(transport, timeout_ps=50 * PS_PER_US, timeout_few_ps=30 * PS_PER_US),
-                congestion=CongestionSettings(tuple(CONGESTION)[place % len(CONGESTION)]),
-                nics=NicSettings(2, 100_000, 50_000) if number % 3 == 0 else NicSettings(),
-                measurement=Measurement(5 * PS_PER_US, 10) if number % 3 == 1 else Measurement(),
-                until_ps=400 * PS_PER_US,
-            )
+            given = TransportSettings(transport, timeout_few_ps=30 * PS_PER_US)
+            settings = varied(fabric, BalancerSettings(name), given, number // 2 + TRANSPORTS.index(transport))
             with_failure = replace(fabric, changes=broken) if place % 2 else fabric
             yield f"{name} {transport}", Case(with_failure, single if number % 4 == 0 else work, settings, number)
 

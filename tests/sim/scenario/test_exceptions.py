@@ -98,6 +98,19 @@ def test_switches_that_pause_do_not_trim() -> None:
         assert point(fabric, "{pfc: off}\ntransport: receiver-driven").settings.transport.name == "receiver-driven"
 
 
+def test_switches_that_trim_have_room_for_a_packet() -> None:
+    """In the buffer, or in a queue's share of it: each is refused that is one byte smaller than a packet."""
+    size = point(CLOS, "{}").settings.packets
+    least = size.payload_bytes + size.header_bytes
+    way = "\ntransport: receiver-driven"
+    for room in ("shared_buffer: {}B", "shared_buffer: 1MiB, exceptions: [{{at: leaf1, shared_buffer: {}B}}]"):
+        point(CLOS, f"{{{room.format(least)}, egress_alpha: 1}}{way}")
+        with pytest.raises(UsageError, match=rf"leave {least - 1:,} bytes for a queue, .* packet of {least:,} bytes"):
+            point(CLOS, f"{{{room.format(least - 1)}, egress_alpha: 1}}{way}")
+    with pytest.raises(UsageError, match=rf"leave {least // 2:,} bytes for a queue"):
+        point(CLOS, f"{{shared_buffer: {least}B, egress_alpha: 0.5}}{way}")
+
+
 def test_problems_are_those_of_the_file() -> None:
     rows = "[{at: leaf1, parameters: {inactivity: 1, dynamic: 5}}, {at: leaf1, ecn: {min: 3, max: 2}}, {pfc: off}]"
     with pytest.raises(IntentError) as error:

@@ -169,4 +169,4 @@ def tables(fabric: FabricArrays, parameters: Mapping[str, float]) -> tuple[int, 
     return leaves, leaves, 1 + 2 * (1 + int(fabric.uplink_numbers().max(initial=0)))
 
 
-HOOKS = {"conga": Hooks(choose=choose, sent=sent, tables=tables)}
+HOOKS = {"conga": Hooks(choose=choose, sent=sent, remember=(LEAF,), tables=tables)}

@@ -38,7 +38,7 @@ from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.random import happens, mix, power, random_below
 from ailb_gen.sim.engine.records import BALANCER, BEST_BAND, HOPS, NEVER, NONE, EngineState
 from ailb_gen.sim.engine.routes import fib_entry
-from ailb_gen.sim.fabric import FabricArrays
+from ailb_gen.sim.fabric import LEAF, SPINE, FabricArrays
 
 # The share of the average that a sample leaves.
 HISTORY = 1 - 1 / 8
@@ -254,12 +254,12 @@ def floods(fabric: FabricArrays, parameters: Mapping[str, float]) -> tuple[int, 
 
 
 HOOKS = {
-    "dlb": Hooks(choose=dynamic, reads_queues=True, tables=tables),
+    "dlb": Hooks(choose=dynamic, reads_queues=True, remember=(LEAF, SPINE), tables=tables),
     "dlb-per-packet": Hooks(choose=best, reads_queues=True),
-    "dlb-assigned-flow": Hooks(choose=assigned_flow, reads_queues=True, tables=tables),
+    "dlb-assigned-flow": Hooks(choose=assigned_flow, reads_queues=True, remember=(LEAF, SPINE), tables=tables),
     "glb": Hooks(everywhere=True, choose=dynamic, begin=begin, expire=flood, reads_queues=True, tables=tables),
     "spectrum-x": Hooks(
         everywhere=True, choose=best, begin=begin, expire=flood, reads_queues=True, deferred=True, tables=floods
     ),
-    "rlb": Hooks(choose=dynamic, reads_queues=True, tables=tables),
+    "rlb": Hooks(choose=dynamic, reads_queues=True, remember=(LEAF, SPINE), tables=tables),
 }

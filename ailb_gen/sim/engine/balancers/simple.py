@@ -4,6 +4,7 @@ from ailb_gen.sim.engine.balancers.hooks import Hooks
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.random import mix, random_below
 from ailb_gen.sim.engine.records import HOPS, NEVER, NONE, EngineState
+from ailb_gen.sim.fabric import LEAF, SPINE
 
 
 @inlined
@@ -138,6 +139,6 @@ HOOKS = {
             (len(fabric.names), len(fabric.destination_prefix), 1) if parameters["by_destination"] else (1, 1, 1)
         ),
     ),
-    "letflow": Hooks(choose=letflow, at_hosts=True),
+    "letflow": Hooks(choose=letflow, at_hosts=True, remember=(LEAF, SPINE)),
     "flowlet": Hooks(choose=flowlet, at_hosts=True),
 }
