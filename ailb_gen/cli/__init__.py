@@ -44,6 +44,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "deploy": "deploy.deploy",
         "confirm": "deploy.confirm",
         "rollback": "deploy.rollback",
+        "runs": "runs.app",
         "drift": "observe.drift",
         "verify": "observe.verify",
         "accept": "accept.accept",

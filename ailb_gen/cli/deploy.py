@@ -262,6 +262,7 @@ def _run(
             compare=bool(pages.files),
             begun=pages.note_run,
             watch=watching,
+            command=("ailb-gen", *sys.argv[1:]),
         )
         text = redirect_stdout(sys.stderr) if as_json else nullcontext()
         with text, place.connect(limit, files, signals, limited_by) as connection:

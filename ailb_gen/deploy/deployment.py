@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Callable, Collection, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -9,6 +10,7 @@ from pathlib import Path
 
 from ailb_gen.deploy.planning import Plan, Wave, plan_of
 from ailb_gen.deploy.push import Push, PushOptions, RunLog
+from ailb_gen.deploy.recorded_changes import change_row
 from ailb_gen.deploy.run_history import (
     DEPLOY,
     ROLLBACK,
@@ -18,8 +20,8 @@ from ailb_gen.deploy.run_history import (
     StateDirectory,
     none_unsettled,
     recorded_run,
-    remaining_changes,
 )
+from ailb_gen.deploy.run_summary import remaining_changes
 from ailb_gen.deploy.session import DeploySession
 from ailb_gen.deploy.switch_driver import once
 from ailb_gen.deploy.switch_state import ExpectedState
@@ -33,6 +35,8 @@ from ailb_gen.wording import some
 # What is said where a run cannot even begin to be recorded, and where it cannot go on.
 NOTHING = "nothing was changed; free space there, or name another --state"
 NOTHING_MORE = "nothing more was changed; free space there first"
+# How devices that a run left unsettled are settled, beside by a rollback.
+RESUME, CONFIRM = "resume", "confirm"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +83,7 @@ class Deployment:
         check(past)
         doing = f"rolling back the run {past.undoes}" if past.is_rollback else "pushing files"
         self.options.tell(f"resuming {past} ({doing})")
-        report = self._settle(past, past.left.to_new)
+        report = self._settle(RESUME, past, past.left.to_new)
         stuck = report.names(DeviceOutcome.ATTENTION)
         if stuck:
             return replace(report, stopped=f"{some(stuck)} cannot be settled: the rest of the run was not resumed")
@@ -105,7 +109,7 @@ class Deployment:
         if not past.left.devices:
             raise UsageError(f"{past} left nothing to confirm")
         self.options.tell(f"confirming the pending changes of {past}")
-        return self._settle(past, past.left.devices, done=True)
+        return self._settle(CONFIRM, past, past.left.devices, done=True)
 
     def rollback(self, given: str = "") -> RunReport:
         """Take a run back: what is pending at once, what was confirmed in waves of its own, checked and verified.
@@ -126,7 +130,7 @@ class Deployment:
         self._announce(past, len(confirmed))
         if servers and not self.options.approve(f"Restore the previous files of {some(servers)}?"):
             return RunReport(past.run, stopped="it was not approved")
-        report = self._settle(past, (), done=True, also=servers)
+        report = self._settle(ROLLBACK, past, (), done=True, also=servers)
         report.about = past.run
         gone = [name for name in confirmed if name not in self.session.switches and name not in self.session.servers]
         if gone:
@@ -204,7 +208,7 @@ class Deployment:
         with closing(self._log(job.run)) as log:
             try:
                 log.reserve(len(found.changed))
-                log.write_changes({name: (one.digest, one.commands) for name, one in found.changed.items()})
+                log.write_changes({name: change_row(one) for name, one in found.changed.items()})
                 log.keep(self.options.kept)
                 log.write("begin", **self._begun(job, approved), digests=found.digests)
                 old = {**{name: look.fingerprint for name, look in found.devices.items()}, **job.old}
@@ -239,8 +243,7 @@ class Deployment:
         return {
             "kind": job.kind,
             **({"undoes": job.undoes} if job.undoes else {}),
-            "version": __version__,
-            "user": self.session.user,
+            **self._who(),
             "approved": {"by": self.session.user, "how": approved},
             "inputs": self.session.inputs.digest,
             "artifacts": str(Path(self.session.inputs.artifacts).absolute()),
@@ -248,12 +251,17 @@ class Deployment:
             "options": {**self.options.recorded, "dry_run": self.options.dry_run},
         }
 
+    def _who(self) -> dict[str, object]:
+        """Return who does this, where, with which version and by which command line."""
+        command = {"command": list(self.options.command)} if self.options.command else {}
+        return {"version": __version__, "user": self.session.user, "host": platform.node(), **command}
+
     def _settle(
-        self, past: RecordedRun, keep: Collection[str], done: bool = False, also: tuple[str, ...] = ()
+        self, verb: str, past: RecordedRun, keep: Collection[str], done: bool = False, also: tuple[str, ...] = ()
     ) -> RunReport:
         """Finish what a run left open: devices of `keep` with the new configuration, all others with the old one.
 
-        `also` are devices that had come to their end; `done` ends the run.
+        `verb` is recorded; `also` are devices that had come to their end; `done` ends the run.
         """
         left, as_is = past.left, self.options.as_is
         strange = [name for name in as_is if name not in left.devices]
@@ -274,6 +282,7 @@ class Deployment:
         with closing(self._log(past.run)) as log:
             try:
                 log.reserve(len(wave.devices))
+                log.write("settling", verb=verb, **self._who())
                 if as_is:
                     rows = {name: [str(DeviceOutcome.AS_IS), f"{self.session.user} has checked it"] for name in as_is}
                     log.write("results", devices=rows)
@@ -298,7 +307,8 @@ def _write_done(log: RunLog, report: RunReport) -> None:
     if report.unrecorded:
         return
     try:
-        log.write("done", outcomes={name: str(result.outcome) for name, result in report.results.items()})
+        outcomes = {name: str(result.outcome) for name, result in report.results.items()}
+        log.write("done", outcomes=outcomes, **({"stopped": report.stopped} if report.stopped else {}))
     except OutputError as error:
         report.unrecorded = str(error)
 

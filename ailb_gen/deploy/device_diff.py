@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from ailb_gen.addresses import address_text
 from ailb_gen.deploy.ownership import digest, expected_configuration, fingerprint
@@ -93,6 +94,16 @@ def edits_of(running: Node, changes: Sequence[Change], shown: Sequence[str]) -> 
 def edit_of(change: Edit | str) -> Edit:
     """Return a change that may be just the command of what comes."""
     return change if isinstance(change, Edit) else Edit(ADD, change.removeprefix("set "))
+
+
+def edit_row(edit: Edit) -> dict[str, Any]:
+    """Return an edit as JSON has it."""
+    row: dict[str, Any] = {"kind": edit.kind, "statement": edit.statement}
+    if edit.kind == REPLACE:
+        row |= {"old": edit.old, "new": edit.new}
+    if edit.kind == REMOVE:
+        row["held"] = list(edit.held)
+    return row
 
 
 def _without_secrets(path: str, value: str) -> str:

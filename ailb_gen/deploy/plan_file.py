@@ -11,7 +11,7 @@ from typing import Any
 
 from ailb_gen.atomic import replace_file
 from ailb_gen.deploy.artifacts import Inputs
-from ailb_gen.deploy.device_diff import Edit, ServerDiff, SwitchDiff
+from ailb_gen.deploy.device_diff import ServerDiff, SwitchDiff, edit_row
 from ailb_gen.deploy.impact import PushImpact, SwitchImpact
 from ailb_gen.deploy.planning import Plan, Wave
 from ailb_gen.errors import OutputError, PlanError
@@ -147,16 +147,6 @@ def _device(look: SwitchDiff | ServerDiff) -> dict[str, Any]:
         "besides": list(look.unmanaged),
         "warnings": list(look.warnings),
     }
-
-
-def edit_row(edit: Edit) -> dict[str, Any]:
-    """Return an edit as JSON has it."""
-    row: dict[str, Any] = {"kind": edit.kind, "statement": edit.statement}
-    if edit.kind == "replace":
-        row |= {"old": edit.old, "new": edit.new}
-    if edit.kind == "remove":
-        row["held"] = list(edit.held)
-    return row
 
 
 def _touched(impact: PushImpact, name: str) -> dict[str, list[str]]:

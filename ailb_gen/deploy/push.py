@@ -2,6 +2,7 @@
 
 import ctypes
 import errno
+import fcntl
 import json
 import os
 import time
@@ -10,7 +11,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from ailb_gen.atomic import replace_file
 from ailb_gen.deploy.device_pool import ByDevice, DevicePool, UnforeseenError
@@ -87,7 +88,7 @@ class PushOptions:
     prints a line. `plan` (file, digest, signer), `recorded` and the files `kept` go to the record. `as_is` are
     unsettled devices that a person has looked at: they stay as they are. `watch` shows what the devices of a wave do
     while it is pushed. `compare`: the plan has the changes side by side. `begun` is called with the name of a run when
-    its record is open.
+    its record is open. `command` are the words of the command line, for the record.
     """
 
     limits: Limits = Limits()
@@ -105,6 +106,18 @@ class PushOptions:
     as_is: tuple[str, ...] = ()
     compare: bool = False
     begun: Callable[[str], None] = lambda run: None
+    command: tuple[str, ...] = ()
+
+
+class ChangeRow(NamedTuple):
+    """The change of a device as its run records it: its digest, its commands, and what people read of them.
+
+    `edits` are rows of `edit_row`, and commands that only add; without them the commands are all that is known.
+    """
+
+    digest: str
+    commands: Sequence[str]
+    edits: Sequence[Mapping[str, Any] | str] = ()
 
 
 @dataclass(slots=True)
@@ -143,7 +156,11 @@ class StepClock:
 
 
 class RunLog:
-    """The open record of a run; safe to write to from several threads. Secrets are masked by `mask`."""
+    """The open record of a run; safe to write to from several threads. Secrets are masked by `mask`.
+
+    It is locked as long as it is open, which ends with the process, however that ends: so others know that it is
+    written to.
+    """
 
     def __init__(self, state: StateDirectory, run: str, mask: Callable[[str], str]) -> None:
         self.run, self.mask, self.path = run, mask, state.log(run)
@@ -153,6 +170,8 @@ class RunLog:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             _cut_torn_line(self.path)
             self._descriptor = _open_private(self.path)
+            # Who only looks whether it is locked has it for no longer than that.
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX)
 
     def reserve(self, devices: int) -> None:
         """Take the space on the disk that the record of `devices` devices needs, as far as the file system can.
@@ -182,8 +201,8 @@ class RunLog:
                 os.ftruncate(self._descriptor, before)
                 raise
 
-    def write_changes(self, changes: Mapping[str, tuple[str, Sequence[str]]]) -> None:
-        """Record the change of every device, beside the log: the digest, and the commands without secrets.
+    def write_changes(self, changes: Mapping[str, ChangeRow]) -> None:
+        """Record the change of every device, beside the log, without secrets.
 
         Raises OutputError: then nothing may be done.
         """
@@ -192,10 +211,11 @@ class RunLog:
             _cut_torn_line(path)
             descriptor = _open_private(path)
             try:
-                for name, (digest, commands) in changes.items():
+                for name, change in changes.items():
                     # All at once: there may be thousands.
-                    shown = self.mask("\n".join(commands)).split("\n") if commands else []
-                    row = {"device": name, "digest": digest, "commands": shown}
+                    shown = self.mask("\n".join(change.commands)).split("\n") if change.commands else []
+                    edits = {"edits": self._masked(change.edits)} if change.edits else {}
+                    row = {"device": name, "digest": change.digest, "commands": shown, **edits}
                     line = f"{json.dumps(row, ensure_ascii=False)}\n"
                     _write_all(descriptor, line.encode(errors="backslashreplace"), sync=False)
                 os.fsync(descriptor)

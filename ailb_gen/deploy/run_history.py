@@ -168,7 +168,8 @@ def _fits(event: Event) -> bool:
             return isinstance(event["leg"], int) and all(isinstance(text, str) for text in (*named, *chain(*old)))
         case "begin":
             texts = (event.get("inputs", ""), event.get("undoes", ""), *chain(*event.get("digests", {}).items()))
-            return isinstance(event.get("options", {}), dict) and all(isinstance(text, str) for text in texts)
+            whole = all(isinstance(event.get(key, {}), dict) for key in ("options", "plan", "approved"))
+            return whole and all(isinstance(text, str) for text in (*texts, *event.get("command", ())))
         case other:
             return isinstance(other, str)
 
@@ -336,10 +337,10 @@ class RecordedRun:
 
 def unsettled(state: StateDirectory) -> list[RecordedRun]:
     """Return the runs that left devices neither old nor new, as far as is known, the newest first."""
-    return [past for past in _newest_first(state) if past.left.devices]
+    return [past for past in newest_first(state) if past.left.devices]
 
 
-def _newest_first(state: StateDirectory) -> Iterator[RecordedRun]:
+def newest_first(state: StateDirectory) -> Iterator[RecordedRun]:
     """Yield the recorded runs; one that was cut off before its first line did nothing and is passed over."""
     for run in reversed(state.runs()):
         if events := state.events(run):
@@ -364,7 +365,7 @@ def recorded_run(state: StateDirectory, given: str, fits: Callable[[RecordedRun]
     if given:
         run = state.find(given)
         return RecordedRun(run, state.events(run))
-    runs = list(_newest_first(state))
+    runs = list(newest_first(state))
     if not runs:
         raise UsageError(f"{state.path}: no run is recorded here; check --state")
     left = [past for past in runs if past.left.devices]
@@ -372,14 +373,3 @@ def recorded_run(state: StateDirectory, given: str, fits: Callable[[RecordedRun]
         names = ", ".join(past.run for past in left)
         raise UsageError(f"several runs left devices unsettled; name one of them: {names}")
     return next((past for past in (*left, *filter(fits, runs))), runs[0])
-
-
-def remaining_changes(state: StateDirectory, past: RecordedRun) -> tuple[str, ...]:
-    """Return the devices on which a run's change was confirmed and not taken back by a later run."""
-    back = {
-        name
-        for later in _newest_first(state)
-        if later.is_rollback and later.undoes == past.run and not later.dry
-        for name in later.changed
-    }
-    return tuple(name for name in past.changed if name not in back)

@@ -6,7 +6,8 @@ import json
 from typing import Any
 
 from ailb_gen.checks.model import Finding
-from ailb_gen.deploy.plan_file import edit_row, impact_row
+from ailb_gen.deploy.device_diff import edit_row
+from ailb_gen.deploy.plan_file import impact_row
 from ailb_gen.report.verdict import Verdict, fingerprints
 from ailb_gen.review.changes import DeviceChange
 from ailb_gen.review.impact import ChangeImpact

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from ailb_gen.deploy.push import RunLog
+from ailb_gen.deploy.push import ChangeRow, RunLog
 from ailb_gen.deploy.run_history import StateDirectory
 from ailb_gen.errors import OutputError, UsageError
 from ailb_gen.redact.known import Redactor
@@ -165,7 +165,7 @@ def test_nobody_else_reads_the_records(state: StateDirectory) -> None:
         with state.alone():
             run = begin(state)
             log = RunLog(state, run, str)
-            log.write_changes({"a": ("d", ["set x"])})
+            log.write_changes({"a": ChangeRow("d", ["set x"])})
             log.close()
     finally:
         os.umask(old)
@@ -189,11 +189,18 @@ def test_a_directory_that_is_there_stays_as_it_is(tmp_path: Path) -> None:
 
 def test_changes_are_recorded_without_secrets(state: StateDirectory) -> None:
     log = RunLog(state, "r", Redactor("hunter2"))
-    log.write_changes({"a": ("d1", ["set system x hunter2", "delete y"]), "b": ("d2", [])})
+    edits = [{"kind": "remove", "statement": "y", "held": ["y hunter2"]}, "set system x hunter2"]
+    changes = {"a": ChangeRow("d1", ["set system x hunter2", "delete y"], edits), "b": ChangeRow("d2", [])}
+    log.write_changes(changes)
     log.close()
     rows = [json.loads(line) for line in (state.path / "r" / "changes.jsonl").read_text().splitlines()]
     assert rows == [
-        {"device": "a", "digest": "d1", "commands": ["set system x ***", "delete y"]},
+        {
+            "device": "a",
+            "digest": "d1",
+            "commands": ["set system x ***", "delete y"],
+            "edits": [{"kind": "remove", "statement": "y", "held": ["y ***"]}, "set system x ***"],
+        },
         {"device": "b", "digest": "d2", "commands": []},
     ]
 

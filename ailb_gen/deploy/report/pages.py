@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from itertools import takewhile
 from operator import eq
+from typing import NamedTuple
 
 from ailb_gen.checks.compare import summary
 from ailb_gen.deploy.device_diff import ServerDiff, SwitchDiff
@@ -78,22 +79,39 @@ class ChangeGroup:
         return self.lines is not None and self.count <= OPEN
 
 
+class AlikeDevices(NamedTuple):
+    """Devices with the same change: its rows (None: left out), and how many statements or lines come and go."""
+
+    devices: tuple[str, ...]
+    rows: tuple[SideBySideRow, ...] | None
+    added: int
+    removed: int
+    server: bool
+
+
 def changes_section(plan: Plan, mask: Callable[[str], str]) -> Section:
     """Return the section of all changes; `mask` replaces the secrets that the run knows."""
     alike = _alike(plan)
     kept = _kept([look for _, look in alike])
+    found = []
+    for number, (names, look) in enumerate(alike):
+        rows = tuple(_masked(unpacked(look.compared), mask)) if number in kept else None
+        found.append(AlikeDevices(names, rows, *_counts(look, rows or ()), isinstance(look, ServerDiff)))
+    return alike_section(found, len(plan.changed))
+
+
+def alike_section(alike: Iterable[AlikeDevices], devices: int) -> Section:
+    """Return the section of changes, equal ones once; `devices` is how many change."""
     texts, groups, data = Numbered([""]), [], []
     left = SHOWN
-    for number, (names, look) in enumerate(alike):
-        rows = tuple(_masked(unpacked(look.compared), mask)) if number in kept else ()
+    for number, (names, found, added, removed, server) in enumerate(alike):
+        rows = found or ()
         shown = bool(rows) and len(rows) <= left
         left -= len(rows) if shown else 0
-        added, removed = _counts(look, rows)
         lines = tuple(map(drawn, rows)) if shown else None
-        out, server = number not in kept, isinstance(look, ServerDiff)
-        groups.append(ChangeGroup(number, names, some(names), added, removed, len(rows), lines, out, server))
+        groups.append(ChangeGroup(number, names, some(names), added, removed, len(rows), lines, found is None, server))
         data.append([_flat(rows, texts), list(names)])
-    values = {"groups": groups, "devices": len(plan.changed)}
+    values = {"groups": groups, "devices": devices}
     return Section("changes", "Changes", values, {"texts": list(texts.values), "groups": data}, ("push",))
 
 
@@ -210,10 +228,12 @@ def run_page(
     ending: Ending,
     plan: Plan | None,
     impact: PushImpact | None,
+    changes: Section | None = None,
 ) -> str:
     """Return the report of a run.
 
-    `trace` is None where none began, `plan` and `impact` where nothing was planned; `file` is the record.
+    `trace` is None where none began, `plan` and `impact` where nothing was planned; `file` is the record. `changes` is
+    the section of the recorded changes, where there is no plan any more.
     """
     status, verdict = _run_verdict(trace, ending, plan)
     ended = {row.name: row for row in endings(trace, ending.refused, subject.mask)} if trace is not None else {}
@@ -229,6 +249,7 @@ def run_page(
     if plan is not None and plan.changed:
         sections.append(changes_section(plan, subject.mask))
         sections.append(impact_section(plan, impact) if impact is not None else None)
+    sections.append(changes)
     if trace is not None:
         sections.append(record_section(trace, file, subject.mask))
     return _html(subject, status, verdict, _run_facts(trace) if trace is not None else (), sections)

@@ -334,5 +334,6 @@ TEXTS: Mapping[str, Callable[[Event], str]] = {
     "results": _ended,
     "error": lambda event: str(event["error"]),
     "warning": lambda event: f"{event['device']}: warning: {event['text']}",
+    "settling": lambda event: f"settling started: {event.get('verb', '?')} by {event.get('user', '?')}",
     "done": lambda event: "run finished",
 }

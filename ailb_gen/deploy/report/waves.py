@@ -16,6 +16,7 @@ from ailb_gen.deploy.impact import PushImpact
 from ailb_gen.deploy.planning import Plan
 from ailb_gen.deploy.report.trace import PHASES, RunTrace, Span, Track, WaveTrace, timeline
 from ailb_gen.deploy.run_history import DeviceOutcome
+from ailb_gen.deploy.run_summary import UNSETTLED, device_ends
 from ailb_gen.deploy.switch_driver import STEPS, Phase
 from ailb_gen.deploy.switch_state import FabricModel
 from ailb_gen.intent.models import Fabric
@@ -225,7 +226,7 @@ def _chart(trace: RunTrace) -> Markup:
 
 # The most lines of a record that are shown, the first and the last ones.
 LINES = 2_000
-REFUSED, UNSETTLED = "refused", "unsettled"
+REFUSED = "refused"
 ENDED = {**STYLES, REFUSED: "fail", UNSETTLED: "fail"}
 # Outcomes of devices that did nothing wrong unless there is a reason; and those that are too long for a box.
 HARMLESS = (DeviceOutcome.ROLLED_BACK, DeviceOutcome.UNTOUCHED)
@@ -311,15 +312,14 @@ def _rank(row: DeviceRow) -> tuple[bool, int, bool]:
 
 def endings(trace: RunTrace, refused: Mapping[str, str], mask: Callable[[str], str]) -> Iterator[DeviceRow]:
     """Give how every device ended; `refused` are those that the first check found."""
-    left = set(trace.past.left.devices)
+    ended = device_ends(trace.past)
     for name in dict.fromkeys((*trace.devices, *refused)):
-        outcome, reason = trace.outcomes.get(name, ("", ""))
+        end = ended.get(name)
+        outcome, reason = (end.outcome, end.reason) if end is not None else (str(DeviceOutcome.UNTOUCHED), "")
         if name in refused:
             outcome, reason = REFUSED, refused[name]
-        if name in left and outcome != DeviceOutcome.ATTENTION:
-            # The record breaks off in the middle of its change.
-            outcome, reason = UNSETTLED, trace.reasons.get(name, "")
-        outcome = outcome or (ACCEPTS if trace.past.dry and trace.checks else DeviceOutcome.UNTOUCHED)
+        elif trace.past.dry and trace.checks:
+            outcome = ACCEPTS
         differences = tuple(clean(mask(text)) for text in trace.differences.get(name, ()))
         why = clean(mask(reason.removeprefix(f"{name}: ")))
         yield DeviceRow(name, outcome, _style(ENDED, outcome, why, "pass"), why, differences=differences)
