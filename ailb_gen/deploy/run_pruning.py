@@ -19,10 +19,11 @@ from ailb_gen.errors import OutputError, UsageError
 from ailb_gen.wording import some
 
 # Names of runs: only directories of this form are ever deleted, the second form being that of older versions.
-NAME = re.compile(r"(?:\d+-)?\d{8}T\d{6}(?:\.\d{3})?Z-[0-9a-f]{4}")
+NAME = re.compile(r"(?:\d+-)?\d{8}T\d{6}(?:\.\d{3})?Z-[0-9a-f]{4}", re.ASCII)
 DAY_S = 86400.0
+# Days of the units of an age.
 AGES = {"d": 1.0, "w": 7.0, "y": 365.0}
-AGE = re.compile(r"(\d{1,5})([dwy])")
+AGE = re.compile(r"([0-9]{1,5})([dwy])")
 # States in which a run may still be continued, and why it is kept.
 OPEN = {
     RunState.RUNNING: "it is going on",

@@ -242,6 +242,7 @@ def _parts(past: RecordedRun) -> tuple[RunPart, ...]:
             verb = event.get("verb", RESUMED if begun else past.kind)
             time, user, host, version = (str(event.get(key, "")) for key in ("time", "user", "host", "version"))
             command = tuple(event.get("command", ()))
+            user = user or str(approved.get("by", ""))
             part = RunPart(str(verb), time, user, host, version, command, str(approved.get("how", "")))
             # Settling first and going on then is one call.
             same = found and verb == found[-1].verb == RESUMED and not found[-1].approved

@@ -17,6 +17,7 @@ from threading import Event
 
 import pytest
 
+from ailb_gen.deploy.run_summary import UNSETTLED, RunSummary, summaries
 from ailb_gen.emulator.faults import Fault, Faults
 from tests.conftest import examples
 from tests.deploy.fabric import ALL_NEW, DRIVERS, ORDER, Generated, Site, State, assert_sound, requests, site
@@ -25,6 +26,8 @@ from tests.forkserver import ForkServer
 # How long after a request has come the program is killed at the latest, in seconds.
 DELAY_S = 0.03
 CHANGING = frozenset({"commit", "verify", "confirm"})
+# What a run may be when no process has it any more, and its record can be read.
+STATES = ("not begun", "interrupted", "unsettled", "incomplete", "rolled back", "nothing changed", "done")
 NOTHING_BEGUN, ALL_DONE = "no run is recorded", "is complete"
 
 
@@ -108,6 +111,33 @@ def whole(one_color: Generated, fork_server: ForkServer, tmp_path_factory: pytes
         return tuple(on.requests.steps)
 
 
+def assert_told(on: Bench) -> RunSummary | None:
+    """Assert that the list of runs tells the truth of the last one, as the devices have it; return what it says.
+
+    What it calls unsettled may be old or new; everything else is as it says, and has nothing pending.
+    """
+    listed = summaries(on.site.records, reversed(on.site.records.runs()))
+    assert [one.run for one in listed] == on.site.records.runs()[::-1]
+    if not listed:
+        on.site.assert_all(on.site.old)
+        return None
+    last = listed[0]
+    unsettled = {name for one in listed for name, end in one.devices.items() if end.outcome == UNSETTLED}
+    new = {name for one in listed if one.kind == "deploy" for name in one.kept}
+    assert unsettled <= set(ORDER)
+    for name in set(ORDER) - unsettled:
+        expected = on.site.new if name in new else on.site.old
+        assert (name, on.site.settled(name)) == (name, State(expected[name], "", False, False)), on.site.told()
+    outcomes = {end.outcome for end in last.devices.values()}
+    # No process has it any more, whatever it was doing.
+    assert last.state in STATES
+    assert [one.run for one in listed if one.state == "unsettled"] == ([last.run] if unsettled else [])
+    assert outcomes <= {"confirmed", "untouched", "rolled back", UNSETTLED}
+    assert last.state != "done" or outcomes == {"confirmed"}
+    assert last.state != "not begun" or not outcomes
+    return last
+
+
 def assert_resumed(on: Bench, code: int, text: str) -> None:
     """Assert that going on with what was cut off brought the new configuration everywhere, if there was anything."""
     outcomes = assert_sound(on.site)
@@ -116,6 +146,8 @@ def assert_resumed(on: Bench, code: int, text: str) -> None:
         assert outcomes == ({} if NOTHING_BEGUN in text else ALL_NEW)
     else:
         assert (code, outcomes) == (0, ALL_NEW), text
+    last = assert_told(on)
+    assert last is None or last.state == ("not begun" if NOTHING_BEGUN in text else "done")
 
 
 @pytest.fixture
@@ -125,6 +157,7 @@ def killed(
     """A fabric in the middle of whose push the program was killed."""
     with bench(one_color, fork_server, tmp_path, seed) as on:
         on.cut_off(whole, "deploy")
+        assert_told(on)
         yield on
 
 
@@ -149,6 +182,7 @@ class TestResumedTwice:
     @pytest.mark.parametrize("seed", seeds(20000, 24))
     def test_all_ends_new(self, killed: Bench, whole: Sequence[str]) -> None:
         killed.cut_off(whole, "deploy", "--resume")
+        assert_told(killed)
         assert_resumed(killed, *killed.run("deploy", "--resume"))
 
 
@@ -163,6 +197,8 @@ class TestNotResumed:
             assert code in (0, 4), text
         for name in ORDER:
             assert (name, killed.site.settled(name)) == (name, State(killed.site.old[name], "", False, False))
+        told = assert_told(killed)
+        assert told is None or told.state in ("not begun", "interrupted", "rolled back", "nothing changed", "done")
         assert killed.run("deploy")[0] == 0
         assert assert_sound(killed.site) == ALL_NEW
 
@@ -175,5 +211,6 @@ class TestNotResumed:
             assert NOTHING_BEGUN in text or "left nothing to confirm" in text
         else:
             assert code == (4 if "rolled back" in outcomes.values() else 0), text
+        assert_told(killed)
         assert killed.run("deploy")[0] == 0
         killed.site.assert_all(killed.site.new)

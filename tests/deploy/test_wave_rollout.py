@@ -167,6 +167,11 @@ def test_killed_at_any_moment_nothing_is_forgotten(rows: Scripts, failures: int,
         # What the record does not name is at its end.
         for name, device in there.items():
             assert device.commit_state is not CommitState.PENDING or name in left.devices
+        # And what is said of the run is so.
+        for name, end in device_ends(RecordedRun("r", events)).items():
+            assert (end.outcome == UNSETTLED) == (name in left.devices) or end.outcome == ATTENTION
+            if name not in left.devices:
+                assert there[name].commit_state in SAID[end.outcome], (name, end)
         again = Machine(deepcopy(there))
         again.clock.now = devices.clock.now
         for device in again.devices.values():
