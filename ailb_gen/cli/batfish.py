@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from ailb_gen.cli.console import echo_json, echo_table, warn
-from ailb_gen.cli.options import ARTIFACTS, BATFISH_S, DRY_RUN, JSON, YES, output_option
+from ailb_gen.cli.options import ARTIFACTS, BATFISH_S, DRY_RUN, JSON, OLDER_THAN, YES, age_s, output_option
 from ailb_gen.cli.reports import check_place
 from ailb_gen.cli.steady import ask as asked
 from ailb_gen.cli.verb import Verb, Verbs
@@ -54,10 +54,7 @@ def snapshot(
 @app.command("clean", cls=Verb)
 def clean(
     address: Annotated[str, typer.Argument(help="The Batfish service.", metavar="HOST[:PORT]")],
-    older_than: Annotated[
-        int,
-        typer.Option("--older-than", min=0, max=10**7, help="Minutes without a sign of the run.", metavar="N"),
-    ] = 120,
+    older_than: Annotated[str, OLDER_THAN] = "120m",
     dry_run: DRY_RUN = False,
     yes: YES = False,
     timeout: BATFISH_S = 60,
@@ -72,17 +69,17 @@ def clean(
     from ailb_gen.batfish.address import parse_address
     from ailb_gen.batfish.leftovers import age_text, left_over, why_kept
 
-    host, port = parse_address(address, "")
+    # A number alone is minutes, as it was in older versions.
+    host, port, minutes = *parse_address(address, ""), int(age_s(older_than, "m") // 60)
 
     from ailb_gen.batfish.service import visit
 
     with visit(host, port, timeout) as service:
         found, now = service.run_networks(), time.time()
-        gone = left_over(found, now, older_than)
+        gone = left_over(found, now, minutes)
         columns = ("network", "age", "snapshots", "state")
         rows = [
-            (one.name, age_text(one, now), one.snapshots, why_kept(one, now, older_than) or "left over")
-            for one in found
+            (one.name, age_text(one, now), one.snapshots, why_kept(one, now, minutes) or "left over") for one in found
         ]
         tell = partial(typer.echo, err=as_json)
         if as_json:

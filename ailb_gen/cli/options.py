@@ -5,6 +5,7 @@ Those with an environment variable `AILB_KEY` are also keys of the project file.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,6 +15,7 @@ from ailb_gen.api.connect import Driver
 from ailb_gen.api.validate import FailOn
 from ailb_gen.cli import complete
 from ailb_gen.cli.project import PAGE
+from ailb_gen.errors import UsageError
 
 FABRIC = Annotated[Path, typer.Argument(help="The fabric file.", metavar="FABRIC", envvar="AILB_FABRIC")]
 ARTIFACTS = Annotated[
@@ -31,6 +33,7 @@ LIMIT = Annotated[
 JSON = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 YES = Annotated[bool, typer.Option("-y", "--yes", help="Go ahead without asking.")]
 DRY_RUN = Annotated[bool, typer.Option("--dry-run", help="Check and show everything, but change nothing.")]
+OLDER_THAN = typer.Option("--older-than", help="Delete only what is older: 90m, 12h, 30d, 12w, 1y.", metavar="AGE")
 LIST = Annotated[bool, typer.Option("--list", help="List the names.")]
 OUTPUT_HELP = "Where to write the {}."
 
@@ -38,6 +41,19 @@ OUTPUT_HELP = "Where to write the {}."
 def output_option(result: str, metavar: str = "FILE", *others: str, envvar: str | None = None) -> Any:  # noqa: ANN401 - as in Typer
     """Return the option that says where a verb writes its result; `others` are older spellings."""
     return typer.Option("-o", "--output", *others, help=OUTPUT_HELP.format(result), metavar=metavar, envvar=envvar)
+
+
+# Seconds of the units of an age.
+AGES = {"m": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0, "y": 365 * 86400.0}
+AGE = re.compile(r"([0-9]{1,7})([mhdwy]?)")
+
+
+def age_s(text: str, unit: str = "") -> float:
+    """Return the seconds of an age; `unit` is that of a number without one. Raises UsageError."""
+    found = AGE.fullmatch(text.strip())
+    if found is None or not (found[2] or unit):
+        raise UsageError(f"--older-than {text!r}: write a number and its unit: m, h, d, w or y, such as 90d")
+    return int(found[1]) * AGES[found[2] or unit]
 
 
 # Of verbs that connect to devices.

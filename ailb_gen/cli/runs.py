@@ -35,9 +35,6 @@ LAST = Annotated[int, typer.Option("--last", min=1, help="List this many runs, t
 KEEP = Annotated[
     int | None, typer.Option("--keep", min=1, help="Keep this many runs, the newest ones.", metavar="NUMBER")
 ]
-OLDER_THAN = Annotated[
-    str, typer.Option("--older-than", help="Delete only runs that ended so long ago: 90d, 12w, 2y.", metavar="AGE")
-]
 PAGE_FILE = Annotated[Path, options.output_option("report")]
 COLUMNS = ("run", "began (UTC)", "by", "what", "approved", "state", "devices")
 # Columns of the tables that have a style, and how states and outcomes look.
@@ -90,7 +87,7 @@ def list_(fabric: options.FABRIC, last: LAST = 20, state: options.STATE = None, 
 def _row(one: RunSummary) -> tuple[str, ...]:
     first = one.parts[0] if one.parts else None
     began = _time(first.time)[:16] if first is not None else ""
-    by = "@".join(filter(None, (first.user, first.host))) if first is not None else ""
+    by = first.user if first is not None else ""
     what = f"{one.kind} of {_short(one.undoes)}" if one.undoes else one.kind
     return _short(one.run), began, by, what, one.approval, str(one.state), one.counts
 
@@ -107,7 +104,7 @@ def _time(text: str) -> str:
 
 @app.command("show", cls=Verb)
 def show(fabric: options.FABRIC, run: RUN = "", state: options.STATE = None, as_json: options.JSON = False) -> None:
-    """Show a run: who started it and how, its approval, and how each device ended.
+    """Show who started a run and how, and how each device ended.
 
     Exit codes: 0 done, 2 bad input, 3 the record cannot be read.
     """
@@ -136,19 +133,17 @@ def show(fabric: options.FABRIC, run: RUN = "", state: options.STATE = None, as_
 
 def _head(one: RunSummary, record: str) -> Iterator[tuple[str, Style | None]]:
     """Yield what there is to know of a run beside its devices, as lines."""
-    yield f"run {one.run}: {one.kind} {one.state}".replace("  ", " "), Style.HEAD
+    yield f"run {one.run}: {one.kind}, {one.state}", Style.HEAD
     facts = [("rolls back", one.undoes), ("why", one.why)]
     for part in one.parts:
-        facts += [(part.verb, _part(part)), ("command", shlex.join(part.command))]
+        facts += [(part.verb, _part(part)), ("host", part.host), ("command", shlex.join(part.command))]
     signed = f", signed by {one.plan['signer']}" if one.plan.get("signer") else ""
     facts.append(("plan", f"{one.plan['file']}{signed}" if one.plan.get("file") else ""))
-    facts.append(
-        ("options", ", ".join(f"{key.replace('_', ' ')} {_value(value)}" for key, value in one.options.items()))
-    )
+    facts.append(("options", ", ".join(f"{key.replace('_', ' ')} {_value(one.options[key])}" for key in one.options)))
     facts += [("last event", f"{_time(one.ended)} UTC" if one.ended else ""), ("record", record)]
     for name, value in facts:
         if value:
-            yield f"  {name}: {value}", None
+            yield f"{name}: {value}", None
 
 
 def _value(value: object) -> str:
@@ -156,15 +151,16 @@ def _value(value: object) -> str:
 
 
 def _part(part: RunPart) -> str:
-    by = "@".join(filter(None, (part.user, part.host))) or "unknown"
     version = f", ailb-gen {part.version}" if part.version else ""
     approved = f", approved: {part.approved}" if part.approved else ""
-    return f"{_time(part.time)} UTC by {by}{version}{approved}"
+    return f"{_time(part.time)} UTC by {part.user or 'unknown'}{version}{approved}"
 
 
 @app.command("diff", cls=Verb)
 def diff(fabric: options.FABRIC, run: RUN = "", state: options.STATE = None, as_json: options.JSON = False) -> None:
-    """Show what rolling a run back undoes, from its record; no device is asked.
+    """Show what rolling a run back undoes.
+
+    By its record; no device is asked.
 
     Exit codes: 0 done, 2 bad input, 3 the record cannot be read.
     """
@@ -227,13 +223,15 @@ def report(fabric: options.FABRIC, output: PAGE_FILE, run: RUN = "", state: opti
 def prune(
     fabric: options.FABRIC,
     keep: KEEP = None,
-    older_than: OLDER_THAN = "",
+    older_than: Annotated[str, options.OLDER_THAN] = "",
     state: options.STATE = None,
     dry_run: options.DRY_RUN = False,
     yes: options.YES = False,
     as_json: options.JSON = False,
 ) -> None:
-    """Delete the records of old runs; with --keep and --older-than only those that both name.
+    """Delete the records of old runs.
+
+    With --keep and --older-than, only those that both name.
 
     Never deleted: the newest run; runs that are going on, unsettled or interrupted; of each device the last deploy and
     the last rollback whose change is still there; rollbacks of such runs; records that cannot be read.
@@ -241,10 +239,10 @@ def prune(
     Exit codes: 0 done, 2 bad input, 3 a record cannot be read or deleted.
     """
     from ailb_gen.deploy.run_json import prune_json
-    from ailb_gen.deploy.run_pruning import PruneRule, days_of
+    from ailb_gen.deploy.run_pruning import PruneRule
     from ailb_gen.deploy.run_pruning import prune as delete
 
-    rule = PruneRule(keep, days_of(older_than) if older_than else None)
+    rule = PruneRule(keep, options.age_s(older_than) if older_than else None)
     records = runs_of(fabric, state)
     if not records.state.path.is_dir():
         raise UsageError(f"{records.state.path}: no run is recorded here; check --state")

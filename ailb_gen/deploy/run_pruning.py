@@ -20,10 +20,6 @@ from ailb_gen.wording import some
 
 # Names of runs: only directories of this form are ever deleted, the second form being that of older versions.
 NAME = re.compile(r"(?:\d+-)?\d{8}T\d{6}(?:\.\d{3})?Z-[0-9a-f]{4}", re.ASCII)
-DAY_S = 86400.0
-# Days of the units of an age.
-AGES = {"d": 1.0, "w": 7.0, "y": 365.0}
-AGE = re.compile(r"([0-9]{1,5})([dwy])")
 # States in which a run may still be continued, and why it is kept.
 OPEN = {
     RunState.RUNNING: "it is going on",
@@ -35,17 +31,17 @@ UNFINISHED = (*OPEN, RunState.INTERRUPTED)
 
 @dataclass(frozen=True, slots=True)
 class PruneRule:
-    """Which runs to delete: all but the newest `keep`, and those that ended more than `days` ago; both if both are set.
+    """Which runs to delete: all but the newest `keep`; those that ended over `age_s` seconds ago; what both name.
 
     Raises UsageError without either.
     """
 
     keep: int | None = None
-    days: float | None = None
+    age_s: float | None = None
 
     def __post_init__(self) -> None:
         """Refuse a rule that would delete all."""
-        if self.keep is None and self.days is None:
+        if self.keep is None and self.age_s is None:
             raise UsageError("say which runs to delete: --keep NUMBER, --older-than AGE (such as 90d), or both")
 
 
@@ -56,14 +52,6 @@ class Pruning:
     deleted: tuple[RunSummary, ...]
     kept: tuple[tuple[RunSummary, str], ...]
     bytes: int
-
-
-def days_of(age: str) -> float:
-    """Return an age in days: `90d`, `12w`, `2y`. Raises UsageError."""
-    found = AGE.fullmatch(age.strip())
-    if found is None:
-        raise UsageError(f"--older-than {age!r}: write a number and d, w or y, such as 90d")
-    return int(found[1]) * AGES[found[2]]
 
 
 def pruning(state: StateDirectory, rule: PruneRule) -> Pruning:
@@ -79,7 +67,7 @@ def pruning(state: StateDirectory, rule: PruneRule) -> Pruning:
 def _named(rule: PruneRule, at: int, one: RunSummary) -> bool:
     if rule.keep is not None and at < rule.keep:
         return False
-    return rule.days is None or _age_s(one) > rule.days * DAY_S
+    return rule.age_s is None or _age_s(one) > rule.age_s
 
 
 def _age_s(one: RunSummary) -> float:

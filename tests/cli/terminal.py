@@ -28,6 +28,13 @@ VARYING: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     # Names of runs, digests.
     (r"\b[0-9]{8}T[0-9]{6}\.[0-9]{3}Z-[0-9a-f]{4}\b", "20260101T000000.000Z-0000"),
     (r"\b[0-9a-f]{64}\b", "0" * 64),
+    # When something was done, and where.
+    (
+        r"\b20[0-9]{2}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}(?::[0-9]{2})?\b",
+        lambda found: "2026-01-01 00:00:00"[: len(found[0])],
+    ),
+    (r"^host: .*$", "host: host"),
+    (r"\b0\.[0-9] MB$", "0.0 MB"),
     # Absolute paths.
     (r"{}/", "/tmp/"),
     (
@@ -92,7 +99,7 @@ def shown_by(server: ForkServer) -> Shown:
     def run(words: list[str], cwd: Path, code: int, color: bool) -> list[str]:
         without = ("COLUMNS", "AILB_YANG", *(("NO_COLOR",) if color else ()))
         told = {key: value for key, value in os.environ.items() if key not in without}
-        told |= {"TERM": "xterm", "XDG_STATE_HOME": str(cwd / "state"), "SHELL": "/bin/sh"}
+        told |= {"TERM": "xterm", "XDG_STATE_HOME": str(cwd / "state"), "SHELL": "/bin/sh", "LOGNAME": "ops"}
         told |= {} if color else {"NO_COLOR": "1"}
         found, written = at_terminal(server, words, cwd, told)
         assert found == code, written

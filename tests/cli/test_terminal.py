@@ -55,6 +55,8 @@ CASES = (
     Case("help-inventory-pull", "inventory pull --help"),
     Case("help-validate", "validate --help"),
     Case("help-deploy", "deploy --help"),
+    Case("help-runs", "runs --help"),
+    Case("help-runs-prune", "runs prune --help"),
     Case("usage", "validate fabric.yaml", 2),
     Case("init", "init new.yaml --yes"),
     Case("config", "config"),
@@ -110,12 +112,19 @@ LOOKS = (
     Case("collect", "collect fabric.yaml -i inventory -o collected"),
     Case("deploy-dry-run", f"deploy --dry-run {PUSH}"),
     Case("rollback-nothing", f"rollback {PUSH}", 2),
+    Case("runs-show-nothing", "runs show fabric.yaml --state runs", 2),
 )
 # One after the other.
 PUSHES = (
     Case("deploy", f"deploy {PUSH}"),
     Case("deploy-again", f"deploy {PUSH}"),
     Case("rollback", f"rollback {PUSH}"),
+    Case("runs-list", "runs list fabric.yaml --state runs"),
+    Case("runs-show", "runs show fabric.yaml 1 --state runs"),
+    Case("runs-diff", "runs diff fabric.yaml 2 --state runs"),
+    Case("runs-report", "runs report fabric.yaml --state runs -o run.html"),
+    Case("runs-prune-dry-run", "runs prune fabric.yaml --state runs --keep 1 --dry-run"),
+    Case("runs-prune", "runs prune fabric.yaml --state runs --keep 1 --yes"),
 )
 REFUSED = Case("deploy-refused", f"deploy {PUSH}", 3)
 ROLLED_BACK = Case("deploy-rolled-back", f"deploy {PUSH}", 4)
@@ -170,7 +179,15 @@ def test_every_verb_is_shown_at_its_work() -> None:
 
 
 def test_the_help_of_every_verb_fits_and_is_not_cut() -> None:
-    for verb in ((), ("lab",), ("junos",), ("batfish",), ("inventory",), *verbs(typer.main.get_command(app))):
+    for verb in (
+        (),
+        ("lab",),
+        ("junos",),
+        ("batfish",),
+        ("inventory",),
+        ("runs",),
+        *verbs(typer.main.get_command(app)),
+    ):
         code, text, _ = run(*verb, "--help")
         assert code == 0
         usage, *lines = text.splitlines()

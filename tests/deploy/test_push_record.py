@@ -189,7 +189,10 @@ def test_a_directory_that_is_there_stays_as_it_is(tmp_path: Path) -> None:
 
 def test_changes_are_recorded_without_secrets(state: StateDirectory) -> None:
     log = RunLog(state, "r", Redactor("hunter2"))
-    edits = [{"kind": "remove", "statement": "y", "held": ["y hunter2"]}, "set system x hunter2"]
+    edits: list[Mapping[str, object] | str] = [
+        {"kind": "remove", "statement": "y", "held": ["y hunter2"]},
+        "set system x hunter2",
+    ]
     changes = {"a": ChangeRow("d1", ["set system x hunter2", "delete y"], edits), "b": ChangeRow("d2", [])}
     log.write_changes(changes)
     log.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -59,7 +60,7 @@ def test_commands_alone_say_what_they_can() -> None:
 
 
 def test_changes_are_read_as_written(state: StateDirectory) -> None:
-    rows = ["set system x 1", *map(edit_row, EDITS[1:])]
+    rows: list[dict[str, Any] | str] = ["set system x 1", *map(edit_row, EDITS[1:])]
     kept(
         state,
         "1-r",

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from ailb_gen.deploy.planning import Plan, Wave
 from ailb_gen.deploy.push import PushOptions
-from ailb_gen.deploy.run_history import DeviceResult, unfinished
+from ailb_gen.deploy.run_history import DeviceOutcome, DeviceResult, RecordedRun, unfinished
+from ailb_gen.deploy.run_summary import UNSETTLED, device_ends
 from ailb_gen.deploy.switch_state import ExpectedState
 from ailb_gen.deploy.transaction import CommitState
 from ailb_gen.deploy.wave import Rollout, RunReport, WaveRun
@@ -169,9 +170,10 @@ def test_killed_at_any_moment_nothing_is_forgotten(rows: Scripts, failures: int,
             assert device.commit_state is not CommitState.PENDING or name in left.devices
         # And what is said of the run is so.
         for name, end in device_ends(RecordedRun("r", events)).items():
-            assert (end.outcome == UNSETTLED) == (name in left.devices) or end.outcome == ATTENTION
-            if name not in left.devices:
-                assert there[name].commit_state in SAID[end.outcome], (name, end)
+            if name in left.devices:
+                assert end.outcome in (UNSETTLED, ATTENTION)
+            else:
+                assert there[name].commit_state is COMMIT_STATES[DeviceOutcome(end.outcome)], (name, end)
         again = Machine(deepcopy(there))
         again.clock.now = devices.clock.now
         for device in again.devices.values():
