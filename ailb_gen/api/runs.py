@@ -43,11 +43,11 @@ class RecordedRuns:
 
     def summary(self, run: str) -> RunSummary:
         """Return what is known of a run. Raises OutputError where its record cannot be read."""
-        from ailb_gen.deploy.run_summary import RunState, summaries
+        from ailb_gen.deploy.run_summary import RecordedState, summaries
 
         runs = self.state.runs()
         found = summaries(self.state, reversed(runs[runs.index(run) :]))[-1]
-        if found.state is RunState.UNREADABLE:
+        if found.state is RecordedState.UNREADABLE:
             raise OutputError(found.why)
         return found
 

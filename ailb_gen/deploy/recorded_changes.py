@@ -8,7 +8,7 @@ from typing import Any
 from ailb_gen.deploy.device_diff import ADD, OTHER, REMOVE, REPLACE, Edit, ServerDiff, SwitchDiff, edit_row
 from ailb_gen.deploy.push import CHANGES, ChangeRow
 from ailb_gen.deploy.run_history import DeviceOutcome, StateDirectory, run_order
-from ailb_gen.deploy.run_summary import UNSETTLED, DeviceEnd, RunState, summaries
+from ailb_gen.deploy.run_summary import UNSETTLED, DeviceEnd, RecordedState, summaries
 from ailb_gen.deploy.servers.files import FileChange
 from ailb_gen.errors import OutputError
 
@@ -141,7 +141,7 @@ def run_undo(state: StateDirectory, run: str) -> tuple[DeviceUndo, ...]:
     runs = state.runs()
     later = summaries(state, reversed(runs[runs.index(run) :]))
     past, changes = later[-1], recorded_changes(state, run)
-    if past.state is RunState.UNREADABLE:
+    if past.state is RecordedState.UNREADABLE:
         raise OutputError(past.why)
     open_ = [name for name, end in past.devices.items() if end.outcome in (UNSETTLED, DeviceOutcome.ATTENTION)]
     blocked: dict[str, str] = {}

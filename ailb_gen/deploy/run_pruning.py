@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ailb_gen.deploy.run_history import LOG, ROLLBACK, DeviceOutcome, StateDirectory
-from ailb_gen.deploy.run_summary import RunState, RunSummary, summaries
+from ailb_gen.deploy.run_summary import RecordedState, RunSummary, summaries
 from ailb_gen.errors import OutputError, UsageError
 from ailb_gen.wording import some
 
@@ -22,11 +22,11 @@ from ailb_gen.wording import some
 NAME = re.compile(r"(?:\d+-)?\d{8}T\d{6}(?:\.\d{3})?Z-[0-9a-f]{4}", re.ASCII)
 # States in which a run may still be continued, and why it is kept.
 OPEN = {
-    RunState.RUNNING: "it is going on",
-    RunState.UNSETTLED: "it left devices unsettled",
-    RunState.UNREADABLE: "its record cannot be read",
+    RecordedState.RUNNING: "it is going on",
+    RecordedState.UNSETTLED: "it left devices unsettled",
+    RecordedState.UNREADABLE: "its record cannot be read",
 }
-UNFINISHED = (*OPEN, RunState.INTERRUPTED)
+UNFINISHED = (*OPEN, RecordedState.INTERRUPTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def _reasons(found: Sequence[RunSummary]) -> dict[str, str]:
             reasons[one.run] = "its name is not one of ailb-gen"
         elif one.state in OPEN:
             reasons[one.run] = OPEN[one.state]
-        elif one.state is RunState.INTERRUPTED and any(
+        elif one.state is RecordedState.INTERRUPTED and any(
             end.outcome != DeviceOutcome.UNTOUCHED for end in one.devices.values()
         ):
             reasons[one.run] = "it was interrupted and can be resumed"

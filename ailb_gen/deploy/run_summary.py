@@ -21,7 +21,7 @@ UNSETTLED = "unsettled"
 RESUMED = "resume"
 
 
-class RunState(StrEnum):
+class RecordedState(StrEnum):
     """The state of a run."""
 
     RUNNING = "running"
@@ -69,7 +69,7 @@ class RunSummary:
     """
 
     run: str
-    state: RunState
+    state: RecordedState
     kind: str = ""
     undoes: str = ""
     parts: tuple[RunPart, ...] = ()
@@ -191,7 +191,7 @@ def summaries(state: StateDirectory, runs: Iterable[str]) -> list[RunSummary]:
     back = taken_back(readable.values())
     for run in order:
         if run in broken:
-            found.append(RunSummary(run, RunState.UNREADABLE, why=broken[run]))
+            found.append(RunSummary(run, RecordedState.UNREADABLE, why=broken[run]))
         else:
             found.append(_summary(readable[run], back.get(run, {}), is_open(state, run)))
     return found
@@ -202,7 +202,7 @@ def _summary(past: RecordedRun, back: Mapping[str, str], running: bool) -> RunSu
     begin = next((event for event in past.events if event["event"] == "begin"), {})
     return RunSummary(
         past.run,
-        RunState.RUNNING if running else _state(past, ends),
+        RecordedState.RUNNING if running else _state(past, ends),
         "dry run" if past.dry else past.kind,
         past.undoes,
         _parts(past),
@@ -214,22 +214,22 @@ def _summary(past: RecordedRun, back: Mapping[str, str], running: bool) -> RunSu
     )
 
 
-def _state(past: RecordedRun, ends: Mapping[str, DeviceEnd]) -> RunState:
+def _state(past: RecordedRun, ends: Mapping[str, DeviceEnd]) -> RecordedState:
     if not past.events:
-        return RunState.NOT_BEGUN
+        return RecordedState.NOT_BEGUN
     if past.left.devices:
-        return RunState.UNSETTLED
+        return RecordedState.UNSETTLED
     if not past.over:
-        return RunState.INTERRUPTED
+        return RecordedState.INTERRUPTED
     if past.dry:
-        return RunState.INCOMPLETE if refused(past) else RunState.DONE
+        return RecordedState.INCOMPLETE if refused(past) else RecordedState.DONE
     changed = [end for end in ends.values() if end.outcome == DeviceOutcome.CONFIRMED]
     undone = any(end.outcome == DeviceOutcome.ROLLED_BACK for end in ends.values())
     if all(end.taken_back_by for end in changed):
         # Also where there are none.
-        back = RunState.ROLLED_BACK if changed or undone else RunState.UNCHANGED
-        return back if all(end.outcome != DeviceOutcome.AS_IS for end in ends.values()) else RunState.INCOMPLETE
-    return RunState.DONE if len(changed) == len(ends) else RunState.INCOMPLETE
+        back = RecordedState.ROLLED_BACK if changed or undone else RecordedState.UNCHANGED
+        return back if all(end.outcome != DeviceOutcome.AS_IS for end in ends.values()) else RecordedState.INCOMPLETE
+    return RecordedState.DONE if len(changed) == len(ends) else RecordedState.INCOMPLETE
 
 
 def _parts(past: RecordedRun) -> tuple[RunPart, ...]:

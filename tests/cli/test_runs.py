@@ -113,7 +113,7 @@ def test_a_push_its_rollback_and_pruning(tiny: Site, tmp_path: Path) -> None:
     newest, _ = said(tiny, "list").splitlines()[-2:]
     assert newest.split()[0] == "2" and " ".join(newest.split()).endswith(" deploy plan, --yes done 4 confirmed")
     shown = said(tiny, "show", "2")
-    assert f"  plan: {plan}\n" in shown and f"{LAST}  confirmed  4" in shown
+    assert f"\nplan: {plan}\n" in shown and f"{LAST}  confirmed  4" in shown
     undone = as_json(tiny, "diff")
     assert undone["devices"][SPINES[0]]["lines"] == [
         "~ protocols bgp group fabric-blue bfd-liveness-detection minimum-interval: 300 → 1000"
@@ -170,7 +170,7 @@ def test_a_run_that_failed_says_why(tiny: Site) -> None:
     (one,) = as_json(tiny, "list")["runs"]
     assert (one["state"], one["why"]) == ("incomplete", "wave 4 failed")
     assert one["devices"][LAST]["outcome"] == "untouched" and LAST in one["devices"][LAST]["reason"]
-    assert "  why: wave 4 failed\n" in said(tiny, "show")
+    assert "\nwhy: wave 4 failed\n" in said(tiny, "show")
     assert "wave 4 failed" in page(tiny)
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ailb_gen.deploy.run_history import Event, StateDirectory
 from ailb_gen.deploy.run_pruning import NAME, PruneRule, prune, pruning
-from ailb_gen.deploy.run_summary import RunState, RunSummary, summaries
+from ailb_gen.deploy.run_summary import RecordedState, RunSummary, summaries
 from ailb_gen.errors import OutputError, UsageError
 from tests.deploy.records import begun, record, results, wave
 
@@ -196,7 +196,7 @@ def test_pruning_changes_nothing_that_is_said_of_the_runs_that_stay(
         assert after == {run: one for run, one in before.items() if run not in gone}
         assert set(list(before)[:keep]) <= set(after)
         for one in before.values():
-            assert one.run not in gone or one.state is not RunState.UNSETTLED
+            assert one.run not in gone or one.state is not RecordedState.UNSETTLED
         # Of every device, what changed it last and is still there.
         for device in "abc":
             last = next((one.run for one in before.values() if device in one.kept), None)

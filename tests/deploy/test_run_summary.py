@@ -16,8 +16,8 @@ from ailb_gen.deploy.run_history import Event, RecordedRun, StateDirectory
 from ailb_gen.deploy.run_summary import (
     UNSETTLED,
     DeviceEnd,
+    RecordedState,
     RunPart,
-    RunState,
     device_ends,
     is_open,
     remaining_changes,
@@ -152,7 +152,7 @@ def test_a_record_of_an_older_version(state: StateDirectory) -> None:
     run: Event = {"event": "run", "waves": [["w", ["a"]]], "leg": 0, "old": {"a": "x"}}
     record(state, "20250101T000000Z-aaaa", old, run, wave("a"), COMMITTING, results(a="confirmed"), DONE)
     (one,) = summaries(state, state.runs())
-    assert (one.state, one.counts) == (RunState.DONE, "1 confirmed")
+    assert (one.state, one.counts) == (RecordedState.DONE, "1 confirmed")
     assert [(part.user, part.host, part.command) for part in one.parts] == [("ann", "", ())]
     assert isinstance(one.parts[0], RunPart)
 
