@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ailb_gen.deploy.planning import Plan
     from ailb_gen.deploy.push import PushOptions
     from ailb_gen.deploy.run_history import StateDirectory
-    from ailb_gen.deploy.session import DeploySession
+    from ailb_gen.deploy.session import Access, DeploySession
     from ailb_gen.deploy.switch_driver import DeviceError
     from ailb_gen.deploy.wave import RunReport
     from ailb_gen.intent.load import Intent
@@ -39,12 +39,14 @@ class Connection:
     """The devices that a fabric's inventory manages; each is connected to when a method first needs it.
 
     `context` has the intent, the inventory, the files and the names of the picked devices; runs are recorded in
-    `records`, with the options `recorded`.
+    `records`, with the options `recorded`. `access` is how devices are reached; `warn` prints a note.
     """
 
     context: DeploySession
     records: StateDirectory
     recorded: Mapping[str, object]
+    access: Access
+    warn: Warn = unheeded
 
     @property
     def devices(self) -> dict[str, str]:
@@ -160,7 +162,7 @@ class Connection:
             if not allow_foreign_deletes and not options.dry_run:
                 refuse_foreign_deletes(found)
 
-        with self._runs(options) as runs:
+        with self._runs("deploy", options) as runs:
             return runs.deploy(check)
 
     def resume(self, run: str = "", options: PushOptions | None = None) -> RunReport:
@@ -168,24 +170,28 @@ class Connection:
         from ailb_gen.deploy.approval import check_resumed
 
         required = self.context.inventory.allowed_signers
-        with self._runs(options) as runs:
+        with self._runs("resume", options) as runs:
             return runs.resume(run, lambda past: check_resumed(past, runs.state, required))
 
     def confirm(self, run: str = "", options: PushOptions | None = None) -> RunReport:
         """Confirm what an interrupted run left pending on devices. Raises UsageError."""
-        with self._runs(options) as runs:
+        with self._runs("confirm", options) as runs:
             return runs.confirm(run)
 
     def rollback(self, run: str = "", options: PushOptions | None = None) -> RunReport:
         """Bring back what the devices had before a run, by default the last one. Raises UsageError."""
-        with self._runs(options) as runs:
+        with self._runs("rollback", options) as runs:
             return runs.rollback(run)
 
     @contextmanager
-    def _runs(self, options: PushOptions | None) -> Iterator[Deployment]:
-        """Give the runs of this fabric while no other process has any. Raises UsageError, OutputError."""
+    def _runs(self, verb: str, options: PushOptions | None) -> Iterator[Deployment]:
+        """Give the runs of this fabric while no other process has any, and tell its hooks.
+
+        Raises UsageError, OutputError.
+        """
         from ailb_gen.deploy.deployment import Deployment
         from ailb_gen.deploy.push import PushOptions
+        from ailb_gen.deploy.run_hooks import RunHooks
 
         options = options or PushOptions()
         limits = options.limits
@@ -197,8 +203,19 @@ class Connection:
             **self.recorded,
             **options.recorded,
         }
-        with self.records.alone():
-            yield Deployment(self.context, self.records, replace(options, recorded=recorded))
+        told = options.begun
+        about = {"fabric": self.context.intent.fabric.name, "verb": verb, "user": self.context.user}
+        hooks = RunHooks(self.context.inventory.hooks, self.access.secrets, about, self.warn)
+
+        def begun(run: str) -> None:
+            told(run)
+            hooks.begun(run)
+
+        try:
+            with self.records.alone():
+                yield Deployment(self.context, self.records, replace(options, recorded=recorded, begun=begun))
+        finally:
+            hooks.ended(self.records)
 
 
 @contextmanager
@@ -231,7 +248,7 @@ def connect(
     access = Access(driver, jobs, HostKeys(accept_new_hostkeys, warn), signals=signals)
     files = Path(artifacts) if artifacts is not None else None
     with open_session(path, files, inventory, limit, access, trust, limited_by) as context:
-        yield Connection(context, records_of(path, state), {"driver": driver, "jobs": jobs})
+        yield Connection(context, records_of(path, state), {"driver": driver, "jobs": jobs}, access, warn)
 
 
 def report_of(

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import nornir.core.inventory as nornir
 
-from ailb_gen.deploy.credentials import LoginReference, SecretCache
+from ailb_gen.deploy.credentials import LoginReference, Reference, SecretCache
 from ailb_gen.deploy.inventory_files import FILES, HostEntry, InventoryEntry, InventoryFiles
 from ailb_gen.deploy.nornir_plugin import FILE, plugin_hosts
 from ailb_gen.design.devices import FabricDevice, Kind, automatic_groups, devices
@@ -57,15 +57,25 @@ class Target(FabricDevice):
 
 
 @dataclass(frozen=True, slots=True)
+class Hook:
+    """Where to send a POST at which moments of a run, in which form; the URL by reference, as it may hold a token."""
+
+    url: Reference
+    form: Literal["json", "slack"] = "json"
+    on: tuple[Literal["start", "end", "failure"], ...] = ("start", "end", "failure")
+
+
+@dataclass(frozen=True, slots=True)
 class Inventory:
     """All devices by name, in the order leaves, spines, servers.
 
-    `allowed_signers` says who may sign plans; None: a push needs no signed plan.
+    `allowed_signers` says who may sign plans; None: a push needs no signed plan. `hooks` are told of runs.
     """
 
     targets: Mapping[str, Target]
     groups: tuple[str, ...]
     allowed_signers: Path | None = None
+    hooks: tuple[Hook, ...] = ()
 
     @property
     def managed(self) -> tuple[Target, ...]:
@@ -106,7 +116,8 @@ def read_inventory(fabric: Path, directory: Path, secrets: SecretCache | None = 
     known = dict.fromkeys(name for names, _ in shared.values() for name in names)
     approval = files.defaults.approval
     signers = resolved_path(directory, approval.allowed_signers) if approval is not None else None
-    return Inventory(targets, tuple(known), signers)
+    hooks = tuple(Hook(one.url, one.form, one.on) for one in files.defaults.hooks)
+    return Inventory(targets, tuple(known), signers, hooks)
 
 
 def need_inventory(inventory: Inventory, fabric: Path, directory: Path | None) -> None:

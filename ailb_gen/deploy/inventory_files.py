@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, PlainValidator, RootModel, ValidationError, WithJsonSchema
 from pydantic_core import ErrorDetails
@@ -192,10 +192,19 @@ class ApprovalEntry(Model):
     allowed_signers: FilePath
 
 
+class HookEntry(Model):
+    """Where to send a POST when a run starts, ends or fails, in which form."""
+
+    url: SecretReference
+    form: Literal["json", "slack"] = "json"
+    on: tuple[Literal["start", "end", "failure"], ...] = ("start", "end", "failure")
+
+
 class DefaultsEntry(InventoryEntry):
     """The settings of `defaults.yaml`: those of every device, and those of the fabric."""
 
     approval: ApprovalEntry | None = None
+    hooks: tuple[HookEntry, ...] = ()
 
 
 class DefaultsFile(RootModel[Annotated[DefaultsEntry, BeforeValidator(_empty)]]):

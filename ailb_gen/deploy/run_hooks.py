@@ -1,0 +1,163 @@
+"""Hooks: a POST to a URL when a run starts, ends or fails, which neither delays nor changes the run.
+
+Each hook has a thread of its own. What it has not sent some seconds after the end is given up, with a note.
+"""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from queue import SimpleQueue
+from threading import Event, Thread
+from typing import Any
+from urllib.parse import urlsplit
+
+from ailb_gen.deploy.credentials import CredentialError, SecretCache
+from ailb_gen.deploy.inventory import Hook
+from ailb_gen.deploy.run_history import ROLLBACK, StateDirectory
+from ailb_gen.deploy.run_summary import RecordedState, RunSummary, summaries
+from ailb_gen.progress import Warn
+
+# Seconds for a connection, and between two pieces of an answer; seconds that the end of a run waits for all hooks.
+TIMEOUT_S = 4.0
+WAIT_S = 5.0
+# The version of the body.
+VERSION = 1
+Body = Mapping[str, Any]
+
+
+class HookError(Exception):
+    """A hook did not take what was sent: why, without its URL."""
+
+
+@dataclass(slots=True)
+class _Sender:
+    """The thread of a hook; `trouble` is why something was not sent."""
+
+    hook: Hook
+    secrets: SecretCache
+    waiting: SimpleQueue[Body | None] = field(default_factory=SimpleQueue)
+    trouble: str = ""
+    done: Event = field(default_factory=Event)
+
+    def work(self) -> None:
+        """Send one body after the other, until None comes."""
+        try:
+            while (body := self.waiting.get()) is not None:
+                try:
+                    _post(self.secrets.get(self.hook.url).reveal(), FORMS[self.hook.form](body))
+                except (HookError, CredentialError) as error:
+                    self.trouble = str(error)
+        finally:
+            self.done.set()
+
+
+class RunHooks:
+    """The hooks of a run: `begun` is called when a record is open, `ended` when all is over.
+
+    `about` is what every body says: fabric, verb, user. `warn` prints a note.
+    """
+
+    def __init__(self, hooks: Sequence[Hook], secrets: SecretCache, about: Body, warn: Warn) -> None:
+        # A secret that takes long must not keep devices waiting for theirs; what it is, all must know.
+        own = [SecretCache(secrets.redactor, TIMEOUT_S) for _ in hooks]
+        self._senders = [_Sender(hook, cache) for hook, cache in zip(hooks, own, strict=True)]
+        self._about, self._warn = about, warn
+        self._runs: list[str] = []
+
+    def begun(self, run: str) -> None:
+        """Tell that a run starts; once for each run."""
+        if not self._senders or run in self._runs:
+            return
+        if not self._runs:
+            for sender in self._senders:
+                try:
+                    Thread(target=sender.work, name="hook", daemon=True).start()
+                except RuntimeError:
+                    sender.trouble = "there is no room for a thread"
+                    sender.done.set()
+        self._runs.append(run)
+        self._send("start", {"run": run})
+
+    def ended(self, state: StateDirectory) -> None:
+        """Tell how every run ended, by its record; wait a little until that is sent, and note what was not."""
+        if not self._runs:
+            return
+        for one in self._over(state):
+            self._send("end" if _well(one) else "failure", _facts(one))
+        for sender in self._senders:
+            sender.waiting.put(None)
+        until = time.monotonic() + WAIT_S
+        for sender in self._senders:
+            if not sender.done.wait(max(0.0, until - time.monotonic())):
+                sender.trouble = f"it did not answer within {WAIT_S:g} s"
+            if sender.trouble:
+                self._warn(f"warning: the hook of {sender.hook.url} was not told all of the run: {sender.trouble}")
+
+    def _over(self, state: StateDirectory) -> list[RunSummary]:
+        """Return what the records say of the runs; nothing where they cannot be read any more."""
+        try:
+            names = state.runs()
+        except OSError as error:
+            self._warn(f"warning: hooks were not told of the end: {state.path}: {error.strerror}")
+            return []
+        first = min((names.index(run) for run in self._runs if run in names), default=len(names))
+        found = summaries(state, reversed(names[first:]))
+        return [one for one in reversed(found) if one.run in self._runs]
+
+    def _send(self, moment: str, facts: Body) -> None:
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        body = {"version": VERSION, "event": moment, "time": now, "host": platform.node(), **self._about, **facts}
+        for sender in self._senders:
+            if moment in sender.hook.on:
+                sender.waiting.put(body)
+
+
+def _well(one: RunSummary) -> bool:
+    """Return whether a run ended as asked: done, or a rollback of what was unsettled."""
+    return one.state is RecordedState.DONE or (
+        one.state is RecordedState.ROLLED_BACK and bool(one.parts) and one.parts[-1].verb == ROLLBACK
+    )
+
+
+def _facts(one: RunSummary) -> Body:
+    """Return what is told of a run that is over."""
+    devices = {name: end.outcome for name, end in one.devices.items()}
+    return {"run": one.run, "kind": one.kind, "state": str(one.state), "devices": devices, "why": one.why}
+
+
+def _slack(body: Body) -> Body:
+    """Return the body in Slack's form: one text, in which `&`, `<` and `>` are escaped."""
+    counts: dict[str, int] = {}
+    for outcome in body.get("devices", {}).values():
+        counts[outcome] = counts.get(outcome, 0) + 1
+    told = ", ".join(f"{number} {outcome}" for outcome, number in counts.items())
+    state = f": {body['state']}" if "state" in body else ""
+    why = f" ({body['why']})" if body.get("why") else ""
+    by = f"by {body['user']}@{body['host']}"
+    text = f"{body['fabric']}: {body['verb']} {body['event']}, run {body['run']} {by}{state}{why}"
+    text = f"{text}; {told}" if told else text
+    return {"text": text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")}
+
+
+FORMS: Mapping[str, Callable[[Body], Body]] = {"json": lambda body: body, "slack": _slack}
+
+
+def _post(url: str, body: Body) -> None:
+    """Send a body as JSON. Raises HookError, which never holds the URL."""
+    import requests  # noqa: PLC0415 - most inventories have no hooks
+    import urllib3  # noqa: PLC0415
+
+    try:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise HookError("it is no http:// or https:// URL")
+        with requests.post(url, json=body, timeout=TIMEOUT_S, allow_redirects=False, stream=True) as answer:
+            status = answer.status_code
+    except (requests.RequestException, urllib3.exceptions.HTTPError, OSError, ValueError) as error:
+        # Its text has the URL.
+        raise HookError(f"it cannot be reached ({type(error).__name__})") from None
+    if not 200 <= status < 300:
+        raise HookError(f"it answers {status}")
