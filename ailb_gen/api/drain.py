@@ -89,10 +89,17 @@ def undrain(fabric: str | Path, elements: Sequence[str], *, write: bool = True, 
 
 
 def _read(fabric: str | Path) -> tuple[Path, bytes, str]:
-    """Return a fabric file, what it holds, and its text without a byte order mark."""
+    """Return a fabric file, what it holds, and its text without a byte order mark.
+
+    Keys and values are checked; whether they make a fabric is told of the result, since a drain may be what does not.
+    """
+    from ailb_gen.intent.load import parse
+
     path = fabric_file(Path(fabric))
     data = read_bytes(path, str(fabric))
-    return path, data, text_of(data, str(fabric))
+    text = text_of(data, str(fabric))
+    parse(text, str(fabric), path.parent)
+    return path, data, text
 
 
 def _meaning(path: Path, before: str, after: str, warn: Warn) -> tuple[Design, tuple[CapacityLeft, ...]]:

@@ -46,7 +46,7 @@ def edit(text: str, path: Path, value: object, file: str) -> str:
 def _holds(text: str, expected: object) -> bool:
     """Return whether a text is YAML with these data: aliases, for instance, repeat elsewhere what was edited."""
     try:
-        return bool(read_yaml(text, "").data == expected)
+        return bool((read_yaml(text, "").data or {}) == expected)
     except IntentError:
         return False
 
@@ -130,6 +130,8 @@ class _Editor:
             return None if at is None else remove(node, at)
         if at is not None:
             return self.replaced(*_children(node)[at], value)
+        if isinstance(node, yaml.SequenceNode) and path[-1] != len(node.value):
+            return None
         add: Callable[..., str] = self.added_lines if _is_block(node) else self.added_in_brackets
         return add(node, path[-1], value)
 

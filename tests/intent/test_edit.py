@@ -31,6 +31,7 @@ CASES: dict[str, tuple[str, Path, object, str]] = {
     "lines of Windows": ("a: 1\r\nb: 2\r\n", ("c",), [3], "a: 1\r\nb: 2\r\nc:\r\n  - 3\r\n"),
     "remove a line of Windows": ("a: 1\r\nb: 2\r\nc: 3", ("c",), None, "a: 1\r\nb: 2"),
     "remove": ("a: 1\nb: [2,\n  3]  # c\n# d\ne: 4\n", ("b",), None, "a: 1\n# d\ne: 4\n"),
+    "remove all": ("# c\na: 1\n", ("a",), None, "# c\n"),
     "remove the first key": ("---\na: 1\nb: 2\n", ("a",), None, "---\nb: 2\n"),
     "remove lines of text": ("a: |\n  x\n\nb: 2\n", ("a",), None, "b: 2\n"),
     "remove an item": ("a:\n  - x # 1\n  # 2\n  - y # 3\n", ("a", 0), None, "a:\n  # 2\n  - y # 3\n"),
@@ -61,6 +62,8 @@ BY_HAND = {
     "key behind a dash": ("- a: 1\n  b: 2\n", (0, "a"), None),
     "text without the end of its line": ("a: |\n  x", ("b",), 1),
     "a key below a number": ("a: 1\n", ("a", "b"), None),
+    "key of a list": ("- a\n", ("b",), 1),
+    "index that leaves a gap": ("a: [x]\n", ("a", 2), "y"),
     "nothing to remove": ("a: 1\n", ("b",), None),
 }
 
