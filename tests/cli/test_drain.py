@@ -72,7 +72,7 @@ def test_the_result_as_json(cli: Cli, lab: Path) -> None:
     assert (code, json.loads(out)["unchanged"], json.loads(out)["diff"]) == (0, ["spine3"], "")
 
 
-REFUSED = {
+REFUSED: dict[str, tuple[tuple[str, ...], *tuple[str, ...]]] = {
     "unknown": (
         ("drain", "spien1"),
         "fabric.yaml (not written): error[unknown-device]: drain[0]:",
