@@ -169,6 +169,14 @@ def test_a_file_that_cannot_be_written_stays(lab: Path) -> None:
     assert "ailb-gen: fabric.yaml: cannot write the file: File too large; it is unchanged\n" in done.stderr
 
 
+@pytest.mark.parametrize("more", [(), ("--json",)])
+def test_output_that_is_lost_does_not_hide_that_the_file_is_written(lab: Path, more: tuple[str, ...]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = program("drain", "fabric.yaml", "spine3", *more, cwd=lab.parent, stdout=full)
+    assert (done.returncode, lab.read_text()) == (3, f"{LAB}drain:\n  - spine3\n")
+    assert "No space left on device; the work is done, but part of the output is lost" in done.stderr
+
+
 def test_on_a_terminal_of_80_columns(lab: Path) -> None:
     told = at_terminal(lab.parent, "drain", "fabric.yaml", "spine3", "--floor", "0%")
     assert max(map(len, told.replace("\r", "").split("\n"))) < 100
