@@ -61,6 +61,13 @@ def test_nothing_is_written_where_nothing_changes(cli: Cli, lab: Path) -> None:
     assert (lab.stat().st_mtime_ns, len(files(lab.parent))) == (before, 1)
 
 
+def test_what_takes_no_capacity_is_not_held_to_the_floor(cli: Cli, lab: Path) -> None:
+    lab.write_text(f"{LAB}drain: [spine1, spine2, spine3]\n")
+    assert cli("drain", "fabric.yaml", "gpu-s1-1")[0] == 0
+    refused(cli("drain", "fabric.yaml", "stripe1-leaf1 spine*"), "drain-cuts")
+    assert lab.read_text() == f"{LAB}drain: [spine1, spine2, spine3, gpu-s1-1]\n"
+
+
 def test_the_result_as_json(cli: Cli, lab: Path) -> None:
     code, out, err = cli("drain", "fabric.yaml", "spine3", "gpu-s1-1", "--json")
     found = json.loads(out)
