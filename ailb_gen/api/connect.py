@@ -39,14 +39,14 @@ class Connection:
     """The devices that a fabric's inventory manages; each is connected to when a method first needs it.
 
     `context` has the intent, the inventory, the files and the names of the picked devices; runs are recorded in
-    `records`, with the options `recorded`. `access` is how devices are reached; `warn` prints a note.
+    `records`, with the options `recorded`. `_access` is how devices are reached; `_warn` prints a note.
     """
 
     context: DeploySession
     records: StateDirectory
     recorded: Mapping[str, object]
-    access: Access
-    warn: Warn = unheeded
+    _access: Access
+    _warn: Warn = unheeded
 
     @property
     def devices(self) -> dict[str, str]:
@@ -205,7 +205,7 @@ class Connection:
         }
         told = options.begun
         about = {"fabric": self.context.intent.fabric.name, "verb": verb, "user": self.context.user}
-        hooks = RunHooks(self.context.inventory.hooks, self.access.secrets, about, self.warn)
+        hooks = RunHooks(self.context.inventory.hooks, self._access.secrets, about, self._warn)
 
         def begun(run: str) -> None:
             told(run)
