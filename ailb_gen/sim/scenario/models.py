@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
+from pydantic import BeforeValidator, Discriminator, Field, PlainValidator, Tag, WithJsonSchema
 
 from ailb_gen.sim.balancers import BALANCERS
 from ailb_gen.sim.congestion import CONGESTION
@@ -33,7 +33,7 @@ from ailb_gen.validation import Bool, Int, Model, schema_text, wrong
 from ailb_gen.wording import did_you_mean
 
 # Steps of a validation path that no file has: `transport: raw` is read as `transport: {name: raw}`, and so on.
-UNWRITTEN_STEPS = frozenset({"name", "count", "word", "[key]"})
+UNWRITTEN_STEPS = frozenset({"name", "count", "word", "mapping", "[key]"})
 MAX_SEEDS = 10_000
 # Far more than any network has; sizes of packets are 32-bit numbers.
 MAX_PAYLOAD, MAX_HEADER = 1 << 24, 1 << 16
@@ -124,6 +124,11 @@ def _ecn(value: object) -> object:
     raise wrong("wrong-value", f"must be 'off', or a mapping of min, max and probability, not {str(value)[:40]!r}")
 
 
+def _form(value: object) -> str:
+    """Return which form of a setting this is."""
+    return "word" if isinstance(value, str) else "mapping"
+
+
 def _buffer(value: object) -> object:
     if value is None or value == "infinite":
         return value
@@ -158,7 +163,9 @@ class SwitchPart(Model):
         None, description="of every port, for data that arrives after a pause frame; default: as much as can arrive"
     )
     ecn: Annotated[
-        EcnPart | Literal["off"] | None, BeforeValidator(_ecn, json_schema_input_type=EcnPart | Literal["off"] | None)
+        Annotated[Annotated[EcnPart, Tag("mapping")] | Annotated[Literal["off"], Tag("word")], Discriminator(_form)]
+        | None,
+        BeforeValidator(_ecn, json_schema_input_type=EcnPart | Literal["off"] | None),
     ] = Field(None, description="marking at egress queues")
 
 

@@ -113,7 +113,7 @@ def read_share(value: object) -> float:
         raise wrong("out-of-range", f"must not be negative, as {share:g} is")
     if share > 1:
         hint = "" if found else f"; did you mean {share:g}%?"
-        raise wrong("out-of-range", f"must be at most 100%, not {share:.4%}".replace(".0000%", "%") + hint)
+        raise wrong("out-of-range", f"must be at most 100%, not {share * 100:.12g}%{hint}")
     return share
 
 
