@@ -103,7 +103,8 @@ def _paths(what_if: WhatIf, source: Source, folder: FilePath) -> Iterator[Proble
         yield problem_at(source, "unreadable", ("fabric",), f"{fabric}: {reason}")
     artifacts = None if what_if.artifacts is None else folder / what_if.artifacts
     if artifacts is not None and (reason := absent(artifacts, "directory")):
-        what = "name a directory" if artifacts.is_file() else f"run 'ailb-gen generate {fabric} -o {artifacts}'"
+        missing = reason.startswith("there is no")
+        what = f"run 'ailb-gen generate {fabric} -o {artifacts}'" if missing else "name a directory"
         hint = f"{what}, or leave 'artifacts' out"
         yield problem_at(source, "unreadable", ("artifacts",), f"{artifacts}: {reason}", hint)
 
