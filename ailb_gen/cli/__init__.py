@@ -25,6 +25,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "explain": "explain.explain",
         "draw": "draw.draw",
         "export": "export.export",
+        "monitoring": "monitoring.monitoring",
         "schema": "init.schema",
         "config": "config.config",
     },
