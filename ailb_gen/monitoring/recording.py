@@ -160,6 +160,7 @@ def _uneven(one: str) -> Iterator[Recording]:
     yield Recording(
         "ailb_leaf:uneven:ratio",
         f"{highest} {above} unless on (fabric, device) ({down}) "
+        f"unless on (fabric, device) ailb_switch:sessions:unexplained{{{one}}} "
         f"unless on (fabric) ({located} or ailb_fabric:spine_hot:ratio{{{one}}} or {spines} < {SILENT})",
     )
 
