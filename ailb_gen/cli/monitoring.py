@@ -40,7 +40,7 @@ def monitoring(
     scrape_interval: INTERVAL = 15,
     runbooks: RUNBOOKS = "",
 ) -> None:
-    """Write what monitors a fabric: subscriptions, rules, alerts, dashboards.
+    """Write rules, alerts and dashboards for a fabric.
 
     For gnmic or Telegraf, Prometheus and Grafana. The directory must be new, empty, or written by this command.
 

@@ -21,7 +21,7 @@ from ailb_gen.exports.sensors import (
     SESSIONS,
     SESSIONS_S,
     STATES,
-    States,
+    StateNumbers,
     interface_counters,
     link_state,
     queue_counters,
@@ -87,7 +87,7 @@ _COMMON = {
 }
 
 
-def _numbers(states: States) -> dict[str, Any]:
+def _numbers(states: StateNumbers) -> dict[str, Any]:
     """Return the processor that turns the words of a state into its numbers."""
     words = [{"replace": {"apply-on": "value", "old": word, "new": str(n)}} for word, n in states.numbers.items()]
     return {"event-strings": {"value-names": [states.path], "transforms": words}}

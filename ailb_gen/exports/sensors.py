@@ -29,7 +29,7 @@ OPTICS = (
 FEC = "/interfaces/interface/ethernet/state/counters"
 
 
-class States(NamedTuple):
+class StateNumbers(NamedTuple):
     """Numbers for the words of a state, because Prometheus holds no text; `path` is a regular expression.
 
     `measurement` and `leaf` are those of Telegraf. A word that is part of another stands behind it.
@@ -46,9 +46,11 @@ _LINK = {"LOWER_LAYER_DOWN": 7, "NOT_PRESENT": 6, "DORMANT": 5, "UNKNOWN": 4, "T
 _BGP = {"ESTABLISHED": 6, "OPENCONFIRM": 5, "OPENSENT": 4, "ACTIVE": 3, "CONNECT": 2, "IDLE": 1}
 # The numbers are those of IF-MIB (RFC 2863), BGP4-MIB (RFC 4273) and BFD-TC-STD-MIB (RFC 7330).
 STATES = (
-    States("link", "/state/oper-status$", "links", "oper_status", _LINK),
-    States("bgp", "/bgp/.*/session-state$", "bgp", "session_state", _BGP),
-    States("bfd", "/bfd/.*/session-state$", "bfd", "session_state", {"ADMIN_DOWN": 1, "DOWN": 2, "INIT": 3, "UP": 4}),
+    StateNumbers("link", "/state/oper-status$", "links", "oper_status", _LINK),
+    StateNumbers("bgp", "/bgp/.*/session-state$", "bgp", "session_state", _BGP),
+    StateNumbers(
+        "bfd", "/bfd/.*/session-state$", "bfd", "session_state", {"ADMIN_DOWN": 1, "DOWN": 2, "INIT": 3, "UP": 4}
+    ),
 )
 
 
