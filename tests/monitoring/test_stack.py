@@ -62,8 +62,8 @@ def test_dashboards_are_what_grafanas_schema_says(name: str) -> None:
 def _within(one: object, other: object, at: str = "") -> list[str]:
     """Return the places whose value is not in the other, which may have defaults besides."""
     if isinstance(one, dict):
-        rest = other if isinstance(other, dict) else {}
-        return [place for key, value in one.items() for place in _within(value, rest.get(key), f"{at}.{key}")]
+        named = other if isinstance(other, dict) else {}
+        return [place for key, value in one.items() for place in _within(value, named.get(key), f"{at}.{key}")]
     if isinstance(one, list):
         rest = other if isinstance(other, list) and len(other) == len(one) else [None] * len(one)
         return [place for n, value in enumerate(one) for place in _within(value, rest[n], f"{at}[{n}]")]
