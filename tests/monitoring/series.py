@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,7 +15,7 @@ import yaml
 from ailb_gen.api.monitoring import monitoring
 from ailb_gen.design.model import Design
 from ailb_gen.exports.labels import uplinks
-from ailb_gen.monitoring.collector import COLLECTORS
+from ailb_gen.monitoring.collector import COLLECTORS, COUNTERS
 from ailb_gen.monitoring.expected import end_loads
 from ailb_gen.monitoring.stack import MonitoringOptions
 from ailb_gen.network.routed import read_routed
@@ -68,12 +67,13 @@ def damaged(root: Path, folder: Path, file: str, change: Callable[[str], str]) -
 class Watched:
     """A monitored fabric: the files that the program writes for it, and what alerts fire."""
 
-    def __init__(self, design: Design, root: Path, folder: Path, collector: str = "gnmic") -> None:
+    def __init__(
+        self, design: Design, root: Path, folder: Path, collector: str = "gnmic", interval_s: int = INTERVAL_S
+    ) -> None:
         self.design, self.folder, self.collector = design, folder, COLLECTORS[collector]
-        self.files = monitoring(design, root, MonitoringOptions(collector))
-        for path in ("rules.yml",):
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / path).write_bytes(self.files[path])
+        self.files = monitoring(design, root, MonitoringOptions(collector, interval_s))
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "rules.yml").write_bytes(self.files["rules.yml"])
 
     def firing(self, before: Observed, after: Observed, *times_s: int) -> list[dict[str, str]]:
         """Return the alerts that fire at any of the times; each has its name and the labels that tell where."""
@@ -98,63 +98,64 @@ class Watched:
         shown = run.stdout + run.stderr
         assert run.returncode == (1 if "got:" in shown else 0), shown
         assert "error" not in shown.lower().replace("linkerrors", ""), shown
-        return _labels(shown)
+        return sorted(
+            _labels(shown), key=lambda one: [one.get(key, "") for key in ("alertname", "device", "interface")]
+        )
 
     def _series(self, before: Observed, after: Observed) -> Iterator[dict[str, str]]:
+        for line in self.expected():
+            series, _, given = line.rpartition(" ")
+            # As they are scraped.
+            labels = series[:-1] + ',job="uplinks",instance="localhost:9100"}'
+            yield {"series": labels, "values": f"{given}+0x{BEFORE + AFTER}"}
+        rows = self.rows(after)
+        for name, (counts, value) in self.rows(before).items():
+            then = rows.get(name, (counts, None))[1]
+            yield {"series": name, "values": (_counter if counts else _state)(value, then)}
+
+    def expected(self) -> Iterator[str]:
+        """Yield the lines of the metrics that the program wrote."""
         for file in ("uplinks.prom", "expected.prom"):
-            for line in self.files[file].decode().splitlines():
-                if not line.startswith("#"):
-                    name, _, value = line.rpartition(" ")
-                    # As they are scraped.
-                    yield {
-                        "series": name[:-1] + ',job="uplinks",instance="localhost:9100"}',
-                        "values": f"{value}+0x{BEFORE + AFTER}",
-                    }
-        for end in uplinks(self.design):
-            port = (end.device, end.interface)
-            labels = {"fabric": self.design.name, "device": end.device, self.collector.port_label: end.interface}
-            for way, key in enumerate(("tx_octets", "rx_octets")):
-                steps = [RATE * state.loads[port][way] for state in (before, after)]
-                yield from self._counter(key, labels, steps, end.device in after.silent_devices)
-            for key in ("tx_discards", "rx_discards", "rx_errors", "rx_pauses"):
-                steps = [state.rates.get((key, port), 0.0) for state in (before, after)]
-                yield from self._counter(key, labels, steps, end.device in after.silent_devices)
-            states = [2 if port in state.down else 1 for state in (before, after)]
-            yield self._state("link_state", labels, states)
-        yield from self._sessions(before, after)
+            yield from (line for line in self.files[file].decode().splitlines() if not line.startswith("#"))
+
+    def rows(self, state: Observed) -> dict[str, tuple[bool, float]]:
+        """Return what collectors show: by series whether it counts, and its rate per second or its value."""
+        found: dict[str, tuple[bool, float]] = {}
+        for number, end in enumerate(uplinks(self.design)):
+            port, device = (end.device, end.interface), {"fabric": self.design.name, "device": end.device}
+            if end.device in state.silent_devices:
+                continue
+            sent, received = state.loads[port]
+            rates = {key: state.rates.get((key, port), 0.0) for key in COUNTERS}
+            rates |= {"tx_octets": RATE * sent, "rx_octets": RATE * received}
+            labels = device | {self.collector.port_label: end.interface}
+            found |= {_named(self.collector.metrics[key], labels): (True, rate) for key, rate in rates.items()}
+            found[_named(self.collector.metrics["link_state"], labels)] = False, 2 if port in state.down else 1
+            session = _named(self.collector.metrics["session_state"], device | {"neighbor": f"fe80::{number}"})
+            found[session] = False, 3 if port in state.lost_sessions else 6
         for server in self.design.servers:
-            for counter in ("out_of_order", "cnp_sent", "rdma_rx_packets"):
-                usual = 1e6 if counter == "rdma_rx_packets" else 0.0
-                steps = [state.servers.get((counter, server.name), usual) for state in (before, after)]
-                labels = {"fabric": self.design.name, "server": server.name, "nic": "gpu0_eth", "device": "mlx5_0:1"}
-                yield {"series": _named(f"ailb_host_{counter}_total", labels), "values": _values(steps)}
-
-    def _sessions(self, before: Observed, after: Observed) -> Iterator[dict[str, str]]:
-        numbers: dict[str, int] = defaultdict(int)
-        for end in uplinks(self.design):
-            numbers[end.device] += 1
-            labels = {"fabric": self.design.name, "device": end.device, "neighbor": f"fe80::{numbers[end.device]}"}
-            port = (end.device, end.interface)
-            up = [6 if port not in state.lost_sessions else 3 for state in (before, after)]
-            yield self._state("session_state", labels, up)
-
-    def _counter(self, key: str, labels: dict[str, str], steps: list[float], ends: bool) -> Iterator[dict[str, str]]:
-        yield {"series": _named(self.collector.metrics[key], labels), "values": _values(steps, ends)}
-
-    def _state(self, key: str, labels: dict[str, str], states: list[int]) -> dict[str, str]:
-        values = f"{states[0]}+0x{BEFORE} {states[1]}+0x{AFTER - 1}"
-        return {"series": _named(self.collector.metrics[key], labels), "values": values}
+            labels = {"fabric": self.design.name, "server": server.name, "nic": "gpu0_eth", "device": "mlx5_0:1"}
+            for counter, usual in (("out_of_order", 0.0), ("cnp_sent", 0.0), ("rdma_rx_packets", 1e6)):
+                rate = state.servers.get((counter, server.name), usual)
+                found[_named(f"ailb_host_{counter}_total", labels)] = True, rate
+        return found
 
 
 def _named(name: str, labels: Mapping[str, str]) -> str:
     return f"{name}{{{','.join(f'{key}={json.dumps(value)}' for key, value in labels.items())}}}"
 
 
-def _values(per_second: list[float], ends: bool = False) -> str:
+def _counter(rate: float, then: float | None) -> str:
     """Return a counter with one rate before the change, and another one, or nothing, afterwards."""
-    first, then = (round(rate * INTERVAL_S) for rate in per_second)
-    end = first * BEFORE
-    return f"0+{first}x{BEFORE} " + (f"_x{AFTER}" if ends else f"{end + then}+{then}x{AFTER - 1}")
+    first = round(rate * INTERVAL_S)
+    if then is None:
+        return f"0+{first}x{BEFORE} _x{AFTER}"
+    second = round(then * INTERVAL_S)
+    return f"0+{first}x{BEFORE} {first * BEFORE + second}+{second}x{AFTER - 1}"
+
+
+def _state(value: float, then: float | None) -> str:
+    return f"{value}+0x{BEFORE} " + (f"_x{AFTER}" if then is None else f"{then}+0x{AFTER - 1}")
 
 
 def _labels(shown: str) -> list[dict[str, str]]:
