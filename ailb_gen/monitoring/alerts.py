@@ -8,7 +8,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 # Where all leaves are meant, the series has no device.
-_LEAF = "{{ if $labels.device }}{{ $labels.device }}{{ else }}all leaves{{ end }}"
+_LEAF = (
+    "{{ if $labels.device }}{{ $labels.device }} (stripe {{ $labels.stripe }}, rail {{ $labels.rail }})"
+    "{{ else }}all leaves{{ end }}"
+)
 _PORT = "{{ $labels.device }} {{ $labels.interface }}"
 _TO = "color {{ $labels.color }}, to {{ $labels.peer }}"
 _TIMES = '{{ $value | printf "%.2f" }} times the expected load'
@@ -53,8 +56,8 @@ ALERTS = (
         SOON,
         "color-on-backup",
         f"Traffic of color {{{{ $labels.color }}}} to {_LEAF} takes the links of other colors",
-        "The color has no path to these servers (stripe {{ $labels.stripe }}, rail {{ $labels.rail }}), so its backup "
-        "colors carry their queue pairs. Nothing is lost, but links of other colors carry more than their part.",
+        "The color has no path to these servers, so its backup colors carry their queue pairs. Nothing is lost, "
+        "but links of other colors carry more than their part.",
     ),
     Alert(
         "AilbSilentLink",
