@@ -162,7 +162,7 @@ golden: $(STAMP)
 	AILB_UPDATE_GOLDEN=1 $(BIN)/pytest -n 0 tests/render/test_golden.py tests/intent/test_golden_errors.py \
 		tests/sim/scenario/test_load.py tests/study/what_if/test_load.py \
 		tests/batfish/test_shadow.py tests/lab/bird/test_config.py tests/picture/test_golden.py \
-		tests/cli/test_terminal.py tests/exports/test_registry.py
+		tests/cli/test_terminal.py tests/exports/test_registry.py tests/monitoring/test_stack.py
 
 format: $(STAMP)
 	$(BIN)/ruff format .
