@@ -21,7 +21,7 @@ T = TypeVar("T")
 LINK = "link:"
 # The key of a manifest that says that its tree was collected from devices, and what of it.
 COLLECTED = "collected"
-# The key of a manifest of exports.
+# The key of a manifest of exports (True), and of what `monitoring` wrote (its name).
 EXPORTED = "exported"
 
 
@@ -135,7 +135,8 @@ def read_generated(out: Path) -> Manifest | None:
     """Read the manifest of a generated tree. Raises OutputError as `read_any`, and for what another command wrote."""
     found = read_any(out)
     if found is not None and (found.collected or EXPORTED in found.body):
-        command = "collect" if found.collected else "export"
+        exported = "monitoring" if found.body.get(EXPORTED) == "monitoring" else "export"
+        command = "collect" if found.collected else exported
         reason = f"this directory was written by 'ailb-gen {command}', not by 'ailb-gen generate'"
         raise OutputError(f"{out}: {reason}; name another directory")
     return found

@@ -27,6 +27,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "undrain": "drain.undrain",
         "draw": "draw.draw",
         "export": "export.export",
+        "monitoring": "monitoring.monitoring",
         "schema": "init.schema",
         "config": "config.config",
     },

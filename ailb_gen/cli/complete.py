@@ -184,6 +184,7 @@ def export(incomplete: str) -> list[str]:
 
 page_format = _of(("html",))
 executor = _of(("processes", "serial", "dask:"))
+collector = _of(("gnmic", "telegraf"))
 study = _of(STUDIES)
 collective = _of(COLLECTIVES)
 pattern = _of(PATTERNS)

@@ -10,13 +10,16 @@ from ailb_gen.design.model import Design, DesignServer, DesignSwitch, FabricPort
 
 @dataclass(frozen=True, slots=True)
 class UplinkEnd:
-    """One end of a leaf-spine link that is in service."""
+    """One end of a leaf-spine link that is in service; `stripe` and `rail` are those of its leaf."""
 
     device: str
     interface: str
     color: str
     peer: str
     peer_interface: str
+    role: str
+    stripe: str
+    rail: str
 
 
 def address(device: DesignSwitch | DesignServer) -> str:
@@ -35,9 +38,12 @@ def fabric_ports(switch: DesignSwitch) -> tuple[FabricPort, ...]:
 
 def uplinks(design: Design) -> Iterator[UplinkEnd]:
     """Iterate over both ends of all leaf-spine links in service, by switch."""
+    places = {leaf.name: (str(leaf.stripe), str(leaf.number - 1)) for leaf in design.leaves}
     for switch in design.switches:
         for port in fabric_ports(switch):
-            yield UplinkEnd(switch.name, port.interface, port.color.name, port.peer, port.peer_interface)
+            place = places[switch.name if switch.role == "leaf" else port.peer]
+            ends = (switch.name, port.interface, port.color.name, port.peer, port.peer_interface)
+            yield UplinkEnd(*ends, switch.role, *place)
 
 
 def colors(switch: DesignSwitch) -> list[str]:

@@ -10,7 +10,20 @@ from collections.abc import Mapping
 
 from ailb_gen.exports.kind import ExportInput
 from ailb_gen.exports.labels import address, labels, uplinks
-from ailb_gen.exports.sensors import COUNTERS_S, PORT, SESSIONS, SESSIONS_S, interface_counters, queue_counters
+from ailb_gen.exports.sensors import (
+    BFD,
+    COUNTERS_S,
+    FEC,
+    MEDIA_S,
+    OPTICS,
+    PORT,
+    SESSIONS,
+    SESSIONS_S,
+    STATES,
+    interface_counters,
+    link_state,
+    queue_counters,
+)
 
 # Subscriptions: the name of the measurement, the path, seconds between samples.
 _MEASUREMENTS = (
@@ -18,13 +31,20 @@ _MEASUREMENTS = (
     ("queues", queue_counters(), COUNTERS_S),
     ("bgp", SESSIONS[0], SESSIONS_S),
     ("bgp_prefixes", SESSIONS[1], SESSIONS_S),
+    ("links", link_state(), COUNTERS_S),
+    ("bfd", BFD, SESSIONS_S),
+    ("optics", OPTICS[0], MEDIA_S),
+    ("optics_lanes", OPTICS[1], MEDIA_S),
+    ("fec", FEC, MEDIA_S),
 )
+# Where Prometheus scrapes.
+LISTEN_PORT = 9273
 # Telegraf replaces this when it starts.
 _FOLDER = "${TELEGRAF_LOOKUP:-/etc/telegraf}"
 # The tables: a key of the measurement's tags, and the measurements that it is for.
 _LOOKUPS = (
-    ("devices.json", '{{.Tag "source"}}', ("interfaces", "queues", "bgp", "bgp_prefixes")),
-    ("uplinks.json", '{{.Tag "source"}} {{.Tag "name"}}', ("interfaces",)),
+    ("devices.json", '{{.Tag "source"}}', tuple(name for name, _, _ in _MEASUREMENTS)),
+    ("uplinks.json", '{{.Tag "source"}} {{.Tag "name"}}', ("interfaces", "links", "fec")),
     ("uplinks.json", '{{.Tag "source"}} {{.Tag "interface_id"}}', ("queues",)),
 )
 
@@ -72,7 +92,11 @@ def _text(fabric: str, addresses: list[str]) -> str:
     for order, (file, key, names) in enumerate(_LOOKUPS, 1):
         values = {"order": order, "namepass": list(names), "files": [f"{_FOLDER}/{file}"], "format": "json", "key": key}
         parts.append(_section("[processors.lookup]", values))
-    parts.append(_section("[outputs.prometheus_client]", {"listen": ":9273"}))
+    for order, states in enumerate(STATES, len(_LOOKUPS) + 1):
+        parts.append(_section("[processors.enum]", {"order": order, "namepass": [states.measurement]}))
+        parts.append(_section("[processors.enum.mapping]", {"fields": [states.leaf]}))
+        parts.append(_section("processors.enum.mapping.value_mappings", states.numbers))
+    parts.append(_section("[outputs.prometheus_client]", {"listen": f":{LISTEN_PORT}", "export_timestamp": True}))
     return "\n".join(parts)
 
 

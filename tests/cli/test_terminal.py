@@ -90,6 +90,8 @@ CASES = (
     Case("path-unknown", "path gpu-s1-1 gpu-s9-9 -C out", 2),
     Case("draw", "draw fabric.yaml out -o fabric.svg"),
     Case("export", "export --list"),
+    Case("monitoring", "monitoring fabric.yaml out -o monitoring"),
+    Case("monitoring-unknown", "monitoring fabric.yaml out -o monitoring --collector gnmi", 2),
     Case("junos-diff", "junos diff out/switches/spine1.conf damaged/switches/spine1.conf", 1),
     Case("junos-convert", "junos convert small.conf --to set"),
     Case("junos-check-no-models", "junos check out/switches/spine1.conf", 2),

@@ -30,8 +30,8 @@ OLD = {
 }
 # Verbs that print no data: they write files, run a program, or print a document in a format of its own.
 NO_DATA = {
-    "init", "schema", "draw", "junos convert", "batfish snapshot", "lab down", "lab shell", "lab exec", "lab capture",
-    "runs report",
+    "init", "schema", "draw", "monitoring", "junos convert", "batfish snapshot", "lab down", "lab shell", "lab exec",
+    "lab capture", "runs report",
 }  # fmt: skip
 
 

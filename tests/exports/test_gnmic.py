@@ -10,6 +10,7 @@ from ruamel.yaml import YAML
 
 from ailb_gen.design.model import Design
 from ailb_gen.exports.labels import uplinks
+from ailb_gen.exports.sensors import BFD, SESSIONS
 from tests.conftest import example
 from tests.exports.fabrics import odd_design, written
 
@@ -19,8 +20,8 @@ GUIDE = {
     "": {"encoding", "targets", "subscriptions", "processors", "outputs"},
     "targets": {"name", "address", "subscriptions", "event-tags"},
     "subscriptions": {"paths", "mode", "stream-mode", "sample-interval"},
-    "processors": {"event-add-tag"},
-    "outputs": {"type", "listen", "event-processors"},
+    "processors": {"event-add-tag", "event-strings"},
+    "outputs": {"type", "listen", "export-timestamps", "event-processors"},
 }
 PORT = re.compile(r"/interfaces/interface\[name=(.+?)\]/state/counters")
 
@@ -43,7 +44,8 @@ def lower(value: Any) -> Any:
 def test_every_uplink_is_collected_once_with_its_color(name: str, tmp_path: Path) -> None:
     design = odd_design(tmp_path) if name == "odd" else example(name)
     config = read(design, tmp_path)
-    adds = [config["processors"][name]["event-add-tag"] for name in config["outputs"]["prometheus"]["event-processors"]]
+    processors = [config["processors"][name] for name in config["outputs"]["prometheus"]["event-processors"]]
+    adds = [one["event-add-tag"] for one in processors if "event-add-tag" in one]
     found = []
     for target in config["targets"].values():
         for subscription in target["subscriptions"]:
@@ -61,6 +63,30 @@ def test_it_has_keys_of_the_user_guide_only(tmp_path: Path) -> None:
     for section in ("targets", "subscriptions", "processors", "outputs"):
         for body in config[section].values():
             assert set(body) <= GUIDE[section]
+
+
+@pytest.mark.parametrize(
+    ("path", "numbers"),
+    [
+        ("/interfaces/interface/state/oper-status", {"UP": "1", "DOWN": "2", "LOWER_LAYER_DOWN": "7"}),
+        (f"{SESSIONS[0]}/session-state", {"ESTABLISHED": "6", "OPENSENT": "4", "OPENCONFIRM": "5", "IDLE": "1"}),
+        (f"{BFD}/session-state", {"ADMIN_DOWN": "1", "DOWN": "2", "UP": "4"}),
+        ("/interfaces/interface/state/counters/in-octets", {"7": "7"}),
+    ],
+)
+def test_words_of_states_become_numbers(path: str, numbers: dict[str, str], tmp_path: Path) -> None:
+    """As event-strings does it: every value whose path matches is replaced, word by word."""
+    config = read(example("lab"), tmp_path)
+    found = {}
+    for word in numbers:
+        value = word
+        for name in config["outputs"]["prometheus"]["event-processors"]:
+            strings = config["processors"][name].get("event-strings", {"value-names": []})
+            if any(re.search(one, path) for one in strings["value-names"]):
+                for step in strings["transforms"]:
+                    value = value.replace(step["replace"]["old"], step["replace"]["new"])
+        found[word] = value
+    assert found == numbers
 
 
 def test_odd_names_stay_names_and_no_secret_is_written(tmp_path: Path) -> None:

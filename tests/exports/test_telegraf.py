@@ -41,7 +41,13 @@ def test_the_configuration_reaches_every_switch_without_secrets(tmp_path: Path) 
     assert (gnmi["username"], gnmi["password"]) == ("${GNMI_USERNAME}", "${GNMI_PASSWORD}")
     names = {one["name"] for one in gnmi["subscription"]}
     looked_up = {name for one in config["processors"]["lookup"] for name in one["namepass"]}
-    assert looked_up == names == {"interfaces", "queues", "bgp", "bgp_prefixes"}
+    assert looked_up == names >= {"interfaces", "queues", "links", "bgp", "bgp_prefixes", "bfd", "optics", "fec"}
+    # States are numbers in Prometheus, which has no text.
+    assert {
+        (one["namepass"][0], one["mapping"][0]["fields"][0]): one["mapping"][0]["value_mappings"]["UP"]
+        for one in config["processors"]["enum"]
+        if "UP" in one["mapping"][0]["value_mappings"]
+    } == {("links", "oper_status"): 1, ("bfd", "session_state"): 4}
     # The interval of a sample is given where the mode is sample.
     assert all(re.fullmatch("[0-9]+s", one["sample_interval"]) for one in gnmi["subscription"])
 

@@ -1,0 +1,198 @@
+"""Alerts: what the fabric should do and does not, each with the page that says what to do.
+
+An alert fires at the second evaluation that finds its cause: two intervals after it began.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+# Where all leaves are meant, the series has no device.
+_LEAF = (
+    "{{ if $labels.device }}{{ $labels.device }} (stripe {{ $labels.stripe }}, rail {{ $labels.rail }})"
+    "{{ else }}all leaves{{ end }}"
+)
+_PORT = "{{ $labels.device }} {{ $labels.interface }}"
+_TO = "color {{ $labels.color }}, to {{ $labels.peer }}"
+_TIMES = '{{ $value | printf "%.2f" }} times the expected load'
+# Intervals until an alert fires, and those of what may be a moment or an exporter that starts.
+SOON, LATER = 1, 4
+
+
+class Alert(NamedTuple):
+    """An alert: `expr` has FABRIC for the selector of a fabric and WINDOW for some intervals.
+
+    `intervals` is how long its cause must last, `page` the page of the documentation that says what to do.
+    """
+
+    name: str
+    severity: str
+    expr: str
+    intervals: int
+    page: str
+    summary: str
+    description: str
+
+
+def _of_servers(counter: str) -> str:
+    return f"sum by (fabric, server, nic) (rate(ailb_host_{counter}_total{{FABRIC}}[WINDOW]))"
+
+
+ALERTS = (
+    Alert(
+        "AilbWrongColor",
+        "warning",
+        "ailb_color:wrong:ratio{FABRIC}",
+        SOON,
+        "wrong-color",
+        "{{ $labels.device }} receives nothing by color {{ $labels.color }} and too much by another one",
+        "The uplinks of color {{ $labels.color }} are up. Prefixes of this leaf are advertised with a wrong color, or "
+        "its ports have one, so two colors share the links of one.",
+    ),
+    Alert(
+        "AilbColorOnBackup",
+        "warning",
+        "ailb_color:moved:ratio{FABRIC}",
+        SOON,
+        "color-on-backup",
+        f"Traffic of color {{{{ $labels.color }}}} to {_LEAF} takes the links of other colors",
+        "The color has no path to these servers, so its backup colors carry their queue pairs. Nothing is lost, "
+        "but links of other colors carry more than their part.",
+    ),
+    Alert(
+        "AilbSilentLink",
+        "critical",
+        "ailb_uplink:silent:ratio{FABRIC}",
+        SOON,
+        "silent-link",
+        f"{_PORT} is up and sends nothing, while other uplinks of the leaf carry load",
+        f"The uplink ({_TO}) is expected to carry its part. A port that is up and drops everything looks like this.",
+    ),
+    Alert(
+        "AilbHotSpine",
+        "warning",
+        "ailb_fabric:spine_hot:ratio{FABRIC}",
+        SOON,
+        "hot-spine",
+        f"{{{{ $labels.spine }}}} carries {_TIMES}",
+        "All leaves together send more to this spine than forwarding says. Queue pairs are not spread evenly over the "
+        "colors, or traffic without a color is hashed onto one spine.",
+    ),
+    Alert(
+        "AilbUnevenLoad",
+        "warning",
+        "ailb_leaf:uneven:ratio{FABRIC}",
+        SOON,
+        "uneven-load",
+        f"An uplink of {{{{ $labels.device }}}} carries {_TIMES}",
+        "No other alert explains it. Queue pairs may leave from addresses of one color, or be hashed by ECMP.",
+    ),
+    Alert(
+        "AilbUplinkDown",
+        "critical",
+        "ailb_uplink:up:bool{FABRIC} == 0",
+        SOON,
+        "sessions-down",
+        f"{_PORT} is down",
+        f"The uplink ({_TO}) is in service in the fabric file. Its traffic takes the backup of the color.",
+    ),
+    Alert(
+        "AilbSessionsDown",
+        "critical",
+        "ailb_switch:sessions:unexplained{FABRIC}",
+        SOON,
+        "sessions-down",
+        "{{ $labels.device }} lacks {{ $value }} BGP sessions on links that are up",
+        "More sessions are missing than links are down. A link without its session carries no traffic.",
+    ),
+    Alert(
+        "AilbOutOfOrder",
+        "warning",
+        f"{_of_servers('out_of_order')} > 1",
+        SOON,
+        "out-of-order",
+        "{{ $labels.server }} {{ $labels.nic }} receives packets out of order",
+        "{{ $value | humanize }} packets per second. With a color per queue pair all packets of a connection take one "
+        "path; out of order means several paths, or loss.",
+    ),
+    Alert(
+        "AilbCongestion",
+        "warning",
+        f"{_of_servers('cnp_sent')} > 0.001 * {_of_servers('rdma_rx_packets')}",
+        LATER,
+        "out-of-order",
+        "{{ $labels.server }} {{ $labels.nic }} sends {{ $value | humanize }} congestion notifications per second",
+        "More than one packet in a thousand is marked on its way here. With even loads only incast does that.",
+    ),
+    Alert(
+        "AilbDrops",
+        "critical",
+        "ailb_uplink:tx_discards:rate{FABRIC} > 0 or ailb_uplink:rx_discards:rate{FABRIC} > 0",
+        SOON,
+        "link-errors",
+        f"{_PORT} drops {{{{ $value | humanize }}}} packets per second",
+        f"RDMA is lossless in this fabric: this uplink ({_TO}) should drop nothing.",
+    ),
+    Alert(
+        "AilbLinkErrors",
+        "warning",
+        "ailb_uplink:rx_errors:rate{FABRIC} > 0",
+        SOON,
+        "link-errors",
+        f"{_PORT} receives {{{{ $value | humanize }}}} damaged frames per second",
+        f"FEC no longer repairs what the cable or optic of this uplink ({_TO}) damages.",
+    ),
+    Alert(
+        "AilbPauses",
+        "warning",
+        "ailb_uplink:rx_pauses:rate{FABRIC} > 1000",
+        LATER,
+        "pfc-storms",
+        f"{_PORT} is paused by {{{{ $labels.peer }}}}",
+        "{{ $value | humanize }} pause frames per second. Follow them to the port that receives them and sends none.",
+    ),
+    Alert(
+        "AilbNoTelemetry",
+        "warning",
+        "max by (fabric, device) (ailb_switch_expected_sessions{FABRIC}) unless on (fabric, device) "
+        "ailb_uplink:tx_bits:rate{FABRIC}",
+        LATER,
+        "no-telemetry",
+        "There are no counters of {{ $labels.device }}",
+        "The collector has none, or Prometheus does not scrape it. No other alert can fire for this switch.",
+    ),
+    Alert(
+        "AilbNoExpectations",
+        "critical",
+        "absent(ailb_uplink_info{FABRIC}) or absent(ailb_switch_expected_sessions{FABRIC})",
+        LATER,
+        "no-telemetry",
+        "Prometheus does not scrape uplinks.prom and expected.prom of fabric {{ $labels.fabric }}",
+        "All other alerts compare with them: without them none fires.",
+    ),
+)
+
+
+def alert_rules(fabric: str, interval_s: int, runbooks: str) -> list[dict[str, Any]]:
+    """Return the alerts of a fabric as rules of Prometheus.
+
+    `runbooks` is the URL of the documentation; without one, alerts name the file of their page.
+    """
+    return [_rule(alert, fabric, interval_s, runbooks) for alert in ALERTS]
+
+
+def _rule(alert: Alert, fabric: str, interval_s: int, runbooks: str) -> dict[str, Any]:
+    expr = alert.expr.replace("FABRIC", f'fabric="{fabric}"').replace("WINDOW", f"{4 * interval_s}s")
+    page = f"troubleshooting/{alert.page}"
+    runbook = {"runbook_url": f"{runbooks.rstrip('/')}/{page}.html"} if runbooks else {"runbook": f"docs/{page}.md"}
+    return {
+        "alert": alert.name,
+        "expr": expr,
+        "for": f"{alert.intervals * interval_s}s",
+        "labels": {"severity": alert.severity},
+        "annotations": {
+            "summary": alert.summary,
+            "description": alert.description,
+            **runbook,
+        },
+    }

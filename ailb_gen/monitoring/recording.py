@@ -1,0 +1,181 @@
+"""Recording rules: counters with color, rail, stripe and peer, loads against the expected ones, and what is located.
+
+Names are those of Prometheus's practice, level:metric:operation. All rules are in one group, whose rules are evaluated
+in their order: each one reads what those before it recorded at the same time. Rates are those between the last two
+samples (`irate`), so that one interval after a change nothing of the time before is left in them; alerts then take a
+second interval to be sure. Samples have the time of the switch: without it, the loads of two links that are sampled at
+different moments would differ. Such series end without a mark, so states count for as long as they may be renewed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ailb_gen.design.colors import ALL_COLORS
+from ailb_gen.design.model import Color, Design
+from ailb_gen.exports.sensors import SESSIONS_S
+from ailb_gen.monitoring.collector import COUNTERS, Collector
+
+# A leaf that sends or receives less than this per uplink has no load to compare: sessions and probes alone.
+IDLE_BPS = 1_000_000
+# Loads as multiples of the expected one: nothing to speak of; too little for a color; too much for a link or a spine.
+SILENT, SHORT, HIGH = 0.05, 0.25, 1.25
+# A window for `irate`: at least two samples are in it when two scrapes in a row fail.
+SAMPLES = 4
+UP, ESTABLISHED = 1, 6
+_PORT = "fabric, device, interface"
+_LABELS = "color, peer, role, stripe, rail"
+
+
+class Recording(NamedTuple):
+    """A recording rule."""
+
+    record: str
+    expr: str
+
+
+def recording_rules(design: Design, collector: Collector, interval_s: int) -> list[Recording]:
+    """Return the recording rules of a fabric, in the order in which they are evaluated."""
+    one = f'fabric="{design.name}"'
+    return [*_counters(one, collector, interval_s), *_loads(one), *_located(one, design), *_uneven(one)]
+
+
+def _counters(one: str, collector: Collector, interval_s: int) -> Iterator[Recording]:
+    """Yield the counters and states of uplinks with the labels of the link, and the sessions by switch."""
+    info = f"max by ({_PORT}, {_LABELS}) (ailb_uplink_info{{{one}}})"
+
+    def labeled(series: str) -> str:
+        port = f'label_replace({series}, "interface", "$1", "{collector.port_label}", "(.+)")'
+        return f"max by ({_PORT}) ({port}) * on ({_PORT}) group_left ({_LABELS}) {info}"
+
+    for key in COUNTERS:
+        rate = labeled(f"irate({collector.metrics[key]}{{{one}}}[{SAMPLES * interval_s}s])")
+        unit, factor = (key.replace("octets", "bits"), "8 * ") if key.endswith("octets") else (key, "")
+        yield Recording(f"ailb_uplink:{unit}:rate", factor + rate)
+    link_state = f"last_over_time({collector.metrics['link_state']}{{{one}}}[{SAMPLES * interval_s}s])"
+    yield Recording("ailb_uplink:up:bool", labeled(f"({link_state} == bool {UP})"))
+    session_state = f"{collector.metrics['session_state']}{{{one}}}[{2 * SESSIONS_S + interval_s}s]"
+    up = f"sum by (fabric, device) (last_over_time({session_state}) == bool {ESTABLISHED})"
+    # A neighbor that was discovered vanishes with its session: a switch with counters and no neighbor has none.
+    none = f"0 * max by (fabric, device) (ailb_uplink:up:bool{{{one}}})"
+    yield Recording("ailb_switch:sessions:established", f"{up} or {none}")
+    missing = f"max by (fabric, device) (ailb_switch_expected_sessions{{{one}}}) - on (fabric, device) "
+    yield Recording("ailb_switch:sessions:missing", f"{missing}ailb_switch:sessions:established{{{one}}}")
+    # What a link that is down explains; a switch without such a link has none.
+    down = f"count by (fabric, device) (ailb_uplink:up:bool{{{one}}} == 0) or 0 * ailb_switch:sessions:missing{{{one}}}"
+    yield Recording(
+        "ailb_switch:sessions:unexplained", f"ailb_switch:sessions:missing{{{one}}} - on (fabric, device) ({down}) > 0"
+    )
+
+
+def _loads(one: str) -> Iterator[Recording]:
+    """Yield loads as multiples of the expected ones: of uplinks, of colors at a leaf and everywhere, of spines."""
+    for way in ("tx", "rx"):
+        bits, of_leaf = f'ailb_uplink:{way}_bits:rate{{{one}, role="leaf"}}', "by (fabric, device)"
+        busy = f"sum {of_leaf} ({bits}) > {IDLE_BPS} * count {of_leaf} ({bits})"
+        yield Recording(f"ailb_leaf:{way}_bits:busy", busy)
+        share = f'max by ({_PORT}) (ailb_uplink_expected_share{{{one}, direction="{way}"}})'
+        of_leaf_load = f"on (fabric, device) group_left () ailb_leaf:{way}_bits:busy{{{one}}}"
+        yield Recording(
+            f"ailb_uplink:{way}_load:ratio", f"{bits} / {of_leaf_load} / on ({_PORT}) group_left () {share}"
+        )
+        yield Recording(f"ailb_leaf:{way}_load:max", f"max {of_leaf} (ailb_uplink:{way}_load:ratio{{{one}}})")
+    place = "fabric, device, stripe, rail, color"
+    received = f'ailb_uplink:rx_bits:rate{{{one}, role="leaf"}}'
+    color_share = (
+        "sum by (fabric, device, color) (max by (fabric, device, color, interface) "
+        f'(ailb_uplink_expected_share{{{one}, direction="rx"}}))'
+    )
+    yield Recording(
+        "ailb_color:rx_load:ratio",
+        f"sum by ({place}) ({received}) / on (fabric, device) group_left () ailb_leaf:rx_bits:busy{{{one}}} "
+        f"/ on (fabric, device, color) group_left () {color_share}",
+    )
+    sent = f'ailb_uplink:tx_bits:rate{{{one}, role="leaf"}}'
+    total = f"on (fabric) group_left () sum by (fabric) (ailb_leaf:tx_bits:busy{{{one}}})"
+    yield Recording(
+        "ailb_fabric:color_load:ratio",
+        f"sum by (fabric, color) ({sent}) / {total} "
+        f"/ on (fabric, color) max by (fabric, color) (ailb_color_expected_share{{{one}}})",
+    )
+    yield Recording(
+        "ailb_fabric:spine_load:ratio",
+        f'sum by (fabric, spine) (label_replace({sent}, "spine", "$1", "peer", "(.+)")) / {total} '
+        f"/ on (fabric, spine) max by (fabric, spine) (ailb_spine_expected_share{{{one}}})",
+    )
+
+
+def _located(one: str, design: Design) -> Iterator[Recording]:
+    """Yield what is wrong at one leaf and color: one cause each, the others leave out what it explains."""
+    down = f"ailb_uplink:up:bool{{{one}}} == 0"
+    by_color, color_here = "on (fabric, color)", "on (fabric, device, color)"
+    yield Recording(
+        "ailb_color:links:down", f'count by (fabric, device, color) (ailb_uplink:up:bool{{{one}, role="leaf"}} == 0)'
+    )
+    yield Recording(
+        "ailb_uplink:mute:ratio",
+        f"ailb_uplink:tx_load:ratio{{{one}}} < {SILENT} unless on ({_PORT}) ({down}) "
+        f"unless on (fabric, device) ailb_switch:sessions:unexplained{{{one}}}",
+    )
+    # Compared with the color everywhere: a hot spine, or one that is down, makes no leaf special.
+    yield Recording(
+        "ailb_color:short:ratio",
+        f"ailb_color:rx_load:ratio{{{one}}} / {by_color} group_left () ailb_fabric:color_load:ratio{{{one}}} < {SHORT}",
+    )
+    wrong = "\n  or ".join(_wrong(one, color, len(design.colors)) for color in design.colors)
+    yield Recording("ailb_color:wrong:ratio", wrong)
+    backed = "|".join(color.name for color in design.colors if color.backup)
+    unless = f"unless {color_here} ailb_color:wrong:ratio{{{one}}} unless {color_here} ailb_uplink:mute:ratio{{{one}}}"
+    if backed:
+        short = f'ailb_color:short:ratio{{{one}, color=~"{backed}"}}'
+        everywhere = f'ailb_fabric:color_load:ratio{{{one}, color=~"{backed}"}}'
+        yield Recording("ailb_color:moved:ratio", f"{short} {unless}\n  or {everywhere} < {SILENT}")
+    yield Recording(
+        "ailb_uplink:silent:ratio",
+        f"ailb_uplink:mute:ratio{{{one}}} unless {by_color} "
+        f"(ailb_color:wrong:ratio{{{one}}} or ailb_color:moved:ratio{{{one}}})",
+    )
+
+
+def _uneven(one: str) -> Iterator[Recording]:
+    """Yield spines and leaves with too much load that nothing else explains."""
+    down = f'ailb_uplink:up:bool{{{one}, role="leaf"}} == 0'
+    leaves = f"count by (fabric) (ailb_leaf:tx_bits:busy{{{one}}})"
+    lost = f"ailb_switch:sessions:unexplained{{{one}}} and on (fabric, device) ailb_leaf:tx_bits:busy{{{one}}}"
+    # The traffic of a leaf, to it and from it, takes other links than one that is down or has no session.
+    more = " + ".join(
+        f"2 * ({count} or 0 * {leaves})" for count in (f"count by (fabric) ({down})", f"sum by (fabric) ({lost})")
+    )
+    yield Recording("ailb_fabric:load:limit", f"{HIGH} + ({more}) / {leaves}")
+    above = f"> on (fabric) group_left () ailb_fabric:load:limit{{{one}}}"
+    located = " or ".join(
+        f"{name}{{{one}}}" for name in ("ailb_color:wrong:ratio", "ailb_color:moved:ratio", "ailb_uplink:silent:ratio")
+    )
+    spines = f"ailb_fabric:spine_load:ratio{{{one}}}"
+    yield Recording(
+        "ailb_fabric:spine_hot:ratio", f"{spines} {above} unless on (fabric) ({located} or {spines} < {SILENT})"
+    )
+    highest = f'max by (fabric, device) ({{__name__=~"ailb_leaf:[rt]x_load:max", {one}}})'
+    yield Recording(
+        "ailb_leaf:uneven:ratio",
+        f"{highest} {above} unless on (fabric, device) ({down}) "
+        f"unless on (fabric, device) ailb_switch:sessions:unexplained{{{one}}} "
+        f"unless on (fabric) ({located} or ailb_fabric:spine_hot:ratio{{{one}}} or {spines} < {SILENT})",
+    )
+
+
+def _wrong(one: str, color: Color, colors: int) -> str:
+    """Return where a leaf receives nothing by a color and about twice as much by one other: its prefixes have that.
+
+    With all colors as backup, each of the others gets an even part of what is missing: less than half way to twice.
+    """
+    names = [color.name] + ([color.backup] if color.backup not in ("", ALL_COLORS) else [])
+    even = colors / (colors - 1) if colors > 2 else 1.0
+    here = "on (fabric, device, color)"
+    return (
+        f'ailb_color:short:ratio{{{one}, color="{color.name}"}} and on (fabric, device) '
+        f'(ailb_color:rx_load:ratio{{{one}, color!~"{"|".join(names)}"}} > {(even + 2) / 2:.4g}) '
+        f"unless {here} ailb_color:links:down{{{one}}} unless {here} ailb_uplink:mute:ratio{{{one}}} "
+        f"unless on (fabric, device) ailb_switch:sessions:unexplained{{{one}}}"
+    )
