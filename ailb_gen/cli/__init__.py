@@ -25,6 +25,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "explain": "explain.explain",
         "drain": "drain.drain",
         "undrain": "drain.undrain",
+        "grow": "grow.app",
         "draw": "draw.draw",
         "export": "export.export",
         "schema": "init.schema",

@@ -43,6 +43,11 @@ class Addition:
     renumbered: dict[str, tuple[str, ...]]
     recolored: int
 
+    @property
+    def keeps_all(self) -> bool:
+        """Whether existing devices keep their numbers, cables and colors."""
+        return not (self.moved or self.renumbered or self.recolored)
+
 
 def cables(design: Design) -> tuple[DesignCable, ...]:
     """Return the cables of a fabric: leaf to spine, then leaf to server."""
@@ -125,12 +130,18 @@ def lines(more: Addition) -> Iterator[tuple[str, str]]:
     yield from _row("VLANs", ranges(switch.vlan.id for switch in more.switches if switch.vlan))
     yield from _row("prefixes", [row.text for switch in more.switches for row in switch.prefixes])
     yield from _cabled(more)
+    for what, text in changes(more):
+        yield f"{what} that change", text
+
+
+def changes(more: Addition) -> Iterator[tuple[str, str]]:
+    """Yield what changes of what is there, as pairs of a word and a text."""
     for what, devices in more.renumbered.items():
-        yield f"{what} that change", f"{counted(len(devices), 'device')}: {some(devices)}"
+        yield what, f"{counted(len(devices), 'device')}: {some(devices)}"
     if more.recolored:
-        yield "colors that change", counted(more.recolored, "existing link")
+        yield "colors", counted(more.recolored, "existing link")
     if more.moved:
-        yield "cables that move", str(len(more.moved))
+        yield "cables", str(len(more.moved))
 
 
 def _row(what: str, items: Iterable[str]) -> Iterator[tuple[str, str]]:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import count as count_from
 from typing import Any, Literal
 
 from pydantic import ValidationError
@@ -10,6 +11,7 @@ from pydantic import ValidationError
 from ailb_gen.errors import IntentError
 from ailb_gen.intent.load import Intent
 from ailb_gen.intent.models import UNWRITTEN_STEPS, Fabric
+from ailb_gen.intent.servers import CountedServers
 from ailb_gen.validation import distinct, problem
 from ailb_gen.yamlio import Path, Source
 
@@ -32,6 +34,23 @@ def growth(intent: Intent, unit: Unit, count: int) -> tuple[ValueEdit, ...]:
     A server is added to every stripe, a rail to every stripe that does not say its own number of rails.
     """
     return tuple(_GROWTH[unit](intent, count))
+
+
+def ways(
+    intent: Intent, unit: Unit, count: int, colors: tuple[int, int], servers: Iterable[str]
+) -> Iterator[tuple[ValueEdit, ...]]:
+    """Yield ways to write the same growth: the plain one first, then those that keep more of what is there.
+
+    `colors` are the number of colors and their step, `servers` the names of all servers. More spines keep the colors
+    of existing links if number and step of the colors stay; servers by count keep names and ports if more are listed.
+    """
+    plain = growth(intent, unit, count)
+    if plain:
+        yield plain
+    if unit == "spine":
+        yield (*plain, *_same_colors(intent, *colors))
+    if unit == "server":
+        yield tuple(_servers(intent, count, _NextNames(servers)))
 
 
 def grown(intent: Intent, edits: tuple[ValueEdit, ...]) -> Intent:
@@ -82,23 +101,46 @@ def _rails(intent: Intent, count: int) -> Iterator[ValueEdit]:
         yield ValueEdit(("rails",), fabric.rails + count)
 
 
-def _servers(intent: Intent, count: int) -> Iterator[ValueEdit]:
-    """Yield what adds servers to every stripe: a larger count, or servers by name where no count is written."""
+def _same_colors(intent: Intent, count: int, step: int) -> Iterator[ValueEdit]:
+    """Yield what keeps the colors of existing links when spines are added: how many there are, and their step."""
+    given, counted = intent.source.data.get("colors"), {"count": count}
+    stepped = {"step": step} if intent.fabric.links_per_spine > 1 else {}
+    if isinstance(given, dict):
+        wanted = stepped if "names" in given else counted | stepped
+        yield from (ValueEdit(("colors", key), value) for key, value in wanted.items() if given.get(key) != value)
+    elif stepped:
+        yield ValueEdit(("colors",), ({"names": given} if isinstance(given, list) else counted) | stepped)
+    elif given is None:
+        yield ValueEdit(("colors",), count)
+
+
+def _servers(intent: Intent, count: int, listed: "_NextNames | None" = None) -> Iterator[ValueEdit]:
+    """Yield what adds servers to every stripe: a larger count, or servers by name where no count is written.
+
+    With `listed` they are added by name also where a count is written.
+    """
     stripes = range(1, len(intent.fabric.stripes) + 1)
     own = [stripe for stripe in stripes if intent.fabric.stripes[stripe - 1].servers is not None]
     common = [stripe for stripe in stripes if stripe not in own]
-    names = _NextNames()
-    if common:
-        yield from _group(intent.source.data, ("servers",), common, count, names)
-    for stripe in own:
-        yield from _group(intent.source.data, ("stripes", stripe - 1, "servers"), [stripe], count, names)
+    data = intent.source.data
+    groups: list[tuple[Path, list[int]]] = [(("servers",), common)] if common else []
+    groups += [(("stripes", stripe - 1, "servers"), [stripe]) for stripe in own]
+    for path, members in groups:
+        if listed is None:
+            yield from _group(_at(data, path), path, members, count, _NextNames(()))
+        else:
+            yield from _listed(_at(data, path), path, members, count, listed)
 
 
-def _group(data: Any, path: Path, stripes: list[int], count: int, names: "_NextNames") -> Iterator[ValueEdit]:
-    """Yield what adds servers to a group, which is that of some stripes."""
-    group = data
+def _at(data: Any, path: Path) -> Any:
+    """Return the group at a path; no servers where it is not written."""
     for step in path:
-        group = group.get(step, 0) if isinstance(group, dict) else group[step]
+        data = data.get(step, 0) if isinstance(data, dict) else data[step]
+    return data
+
+
+def _group(group: Any, path: Path, stripes: list[int], count: int, names: "_NextNames") -> Iterator[ValueEdit]:
+    """Yield what adds servers to the group of some stripes: by count if it has one, otherwise by name."""
     if isinstance(group, int):
         yield ValueEdit(path, group + count)
         return
@@ -111,33 +153,57 @@ def _group(data: Any, path: Path, stripes: list[int], count: int, names: "_NextN
         first = min(counted, key=lambda n: "kind" in listed[n])
         yield ValueEdit((*at, first, "count"), listed[first]["count"] + count)
         return
-    place = len(listed)
+    yield from _listed(group, path, stripes, count, names)
+
+
+def _listed(group: Any, path: Path, stripes: list[int], count: int, names: "_NextNames") -> Iterator[ValueEdit]:
+    """Yield what adds servers by name to the group of some stripes."""
+    whole: dict[str, Any] = {"count": group} if isinstance(group, int) else group if isinstance(group, dict) else {}
+    entries: list[dict[str, Any]] = group if isinstance(group, list) else whole.get("list", [])
+    new = []
     for stripe in stripes:
-        there = [entry for entry in listed if "name" in entry and entry.get("stripe", stripe) == stripe]
-        like = (there or listed or [{"name": f"server-{stripe}-0"}])[-1]
+        there = [entry for entry in entries if "name" in entry and entry.get("stripe", stripe) == stripe]
+        counted = [entry for entry in (whole, *entries) if "count" in entry and entry.get("stripe", stripe) == stripe]
+        like = min(counted, key=lambda entry: "kind" in entry) if counted else (there or entries or [{}])[-1]
         kept = {key: like[key] for key in ("kind",) if key in like}
         for _ in range(count):
-            name = names.after(like["name"], [entry["name"] for entry in listed if "name" in entry])
-            yield ValueEdit((*at, place), {"name": name, "stripe": stripe, **kept})
-            place += 1
+            name = names.by_pattern(_counted(like), stripe) if counted else names.after(like.get("name"), entries)
+            new.append({"name": name, "stripe": stripe, **kept})
+    if isinstance(group, int):
+        yield ValueEdit(path, {"count": group, "list": new})
+        return
+    at = (*path, "list") if isinstance(group, dict) else path
+    if isinstance(group, dict) and "list" not in group:
+        yield ValueEdit(at, new)
+    else:
+        yield from (ValueEdit((*at, len(entries) + number), entry) for number, entry in enumerate(new))
+
+
+def _counted(entry: dict[str, Any]) -> CountedServers:
+    return CountedServers(count=entry["count"], name=entry.get("name"), kind=entry.get("kind"))
 
 
 class _NextNames:
-    """Continues the numbers of names."""
+    """Continues the numbers of names; `taken` are the names of the fabric's servers."""
 
     __slots__ = ("taken",)
 
-    def __init__(self) -> None:
-        self.taken: set[str] = set()
+    def __init__(self, taken: Iterable[str]) -> None:
+        self.taken = set(taken)
 
-    def after(self, name: str, listed: list[str]) -> str:
-        """Return a name with the next free number, as wide as in `name`."""
-        found = NUMBERED.fullmatch(name)
+    def by_pattern(self, counted: CountedServers, stripe: int) -> str:
+        """Return the next free name of counted servers in a stripe."""
+        return self._free(lambda number: counted.pattern.format(n=number, s=stripe, i=number), 1)
+
+    def after(self, name: str | None, listed: list[dict[str, Any]]) -> str:
+        """Return a name with the next free number behind that of another one, as wide as there."""
+        self.taken |= {entry["name"] for entry in listed if "name" in entry}
+        found = NUMBERED.fullmatch(name or "server-001")
         start, digits = (found[1], found[2]) if found else (f"{name}-", "1")
-        number = int(digits)
-        self.taken |= set(listed)
-        while (new := f"{start}{number:0{len(digits)}}") in self.taken or new == name:
-            number += 1
+        return self._free(lambda number: f"{start}{number:0{len(digits)}}", int(digits))
+
+    def _free(self, name: Callable[[int], str], first: int) -> str:
+        new = next(text for text in map(name, count_from(first)) if text not in self.taken)
         self.taken.add(new)
         return new
 

@@ -54,7 +54,7 @@ def test_links_that_get_another_color_and_cables_that_move() -> None:
     more = addition(design_of(base), design_of(base.replace("spines: 2", "spines: 4")))
     assert (more.recolored, dict(lines(more))["colors that change"]) == (8, "8 existing links")
     more = addition(design_of(SMALL), design_of(base))
-    assert dict(lines(more))["cables that move"] == "7"
+    assert dict(lines(more))["cables that change"] == "7"
 
 
 def test_cables_of_a_fabric_are_those_of_its_cabling_list() -> None:
