@@ -17,10 +17,14 @@ if TYPE_CHECKING:
     from ailb_gen.api.drain import DrainChange as DrainChange
     from ailb_gen.api.drain import drain as drain
     from ailb_gen.api.drain import undrain as undrain
+    from ailb_gen.api.explain import FabricSummary as FabricSummary
+    from ailb_gen.api.explain import summarize as summarize
     from ailb_gen.api.export import export as export
     from ailb_gen.api.generate import Generation as Generation
     from ailb_gen.api.generate import compute_design as compute_design
     from ailb_gen.api.generate import generate as generate
+    from ailb_gen.api.grow import GrowthResult as GrowthResult
+    from ailb_gen.api.grow import grow as grow
     from ailb_gen.api.inputs import load as load
     from ailb_gen.api.points import Execution as Execution
     from ailb_gen.api.routes import Routes as Routes
@@ -47,8 +51,10 @@ _NAMES = {
     "api.check_lab": ("check_lab",),
     "api.connect": ("Connection", "connect"),
     "api.drain": ("DrainChange", "drain", "undrain"),
+    "api.explain": ("FabricSummary", "summarize"),
     "api.export": ("export",),
     "api.generate": ("Generation", "compute_design", "generate"),
+    "api.grow": ("GrowthResult", "grow"),
     "api.inputs": ("load",),
     "api.points": ("Execution",),
     "api.routes": ("Routes", "compute_routes"),

@@ -133,7 +133,8 @@ def _show_steps(fabric: Path, result: GrowthResult, output: Path | None) -> None
     cables = counted(len(more.cables), "new cable")
     steps = [f"plug in {cables}: {output}" if output else f"plug in {cables}; -o FILE lists them"]
     if more.switches:
-        steps.append(f"give {counted(len(more.switches), 'new switch')} management access, such as by ZTP: ailb-gen export ztp {fabric} -o DIR")
+        switches = counted(len(more.switches), "new switch")
+        steps.append(f"give {switches} management access, such as by ZTP: ailb-gen export ztp {fabric} -o DIR")
     steps += [
         f"ailb-gen generate {fabric} -o ARTIFACTS",
         f"ailb-gen validate {fabric} ARTIFACTS",

@@ -106,7 +106,8 @@ SWITCH_NUMBERS: dict[str, Any] = {
     "loopbacks": lambda switch: switch.loopback,
     "management addresses": lambda switch: switch.management,
     "VLANs": lambda switch: switch.vlan,
-    "prefixes": lambda switch: tuple(row.text for row in switch.prefixes),
+    # More of them, for more colors, are a change: servers get addresses and tables.
+    "prefixes": lambda switch: [row.text for row in switch.prefixes],
 }
 SERVER_NUMBERS: dict[str, Any] = {
     "stripes": lambda server: server.stripe,

@@ -29,7 +29,7 @@ def set_cell(text: str, name: str, line: int, column: str, value: str) -> str:
     row = lines[line - 1]
     bare = row.rstrip("\r\n")
     cells = next(csv.reader([bare], delimiter=_separator(text)), [])
-    if len(cells) != len(columns):
+    if len(cells) != len(columns) or bare.count('"') % 2:
         raise UsageError(f"{name}:{line}: cannot change {column}: the row has several lines; edit it by hand")
     old = cells[columns.index(column)]
     cells[columns.index(column)] = old.replace(old.strip(), value) if old.strip() else value

@@ -42,7 +42,8 @@ def ways(
     """Yield ways to write the same growth: the plain one first, then those that keep more of what is there.
 
     `colors` are the number of colors and their step, `servers` the names of all servers. More spines keep the colors
-    of existing links if number and step of the colors stay; servers by count keep names and ports if more are listed.
+    of existing links if number and step of the colors stay; servers by count keep names and ports if more are listed,
+    and listed ones keep their names if a new stripe lists its own.
     """
     plain = growth(intent, unit, count)
     if plain:
@@ -51,6 +52,8 @@ def ways(
         yield (*plain, *_same_colors(intent, *colors))
     if unit == "server":
         yield tuple(_servers(intent, count, _NextNames(servers)))
+    if unit == "stripe":
+        yield tuple(_stripes_with_servers(intent, count, _NextNames(servers)))
 
 
 def grown(intent: Intent, edits: tuple[ValueEdit, ...]) -> Intent:
@@ -91,6 +94,22 @@ def _entries(key: str) -> Callable[[Intent, int], Iterator[ValueEdit]]:
             yield from (ValueEdit((key, len(given) + number), {}) for number in range(count))
 
     return edits
+
+
+def _stripes_with_servers(intent: Intent, count: int, names: "_NextNames") -> Iterator[ValueEdit]:
+    """Yield what adds stripes that list as many servers as are counted for every stripe."""
+    given, group = intent.source.data["stripes"], intent.fabric.servers
+    entries = [entry for entry in (group, *group.list) if isinstance(entry, CountedServers)]
+    counted = [entry for entry in entries if getattr(entry, "stripe", None) is None for _ in range(entry.count)]
+    first = len(intent.fabric.stripes)
+    new: list[dict[str, Any]] = []
+    for stripe in range(first + 1, first + count + 1):
+        rows = ((names.by_pattern(entry, stripe), {"kind": entry.kind} if entry.kind else {}) for entry in counted)
+        new.append({"servers": [{"name": name, **kind} for name, kind in rows]})
+    if isinstance(given, int):
+        yield ValueEdit(("stripes",), [*({} for _ in range(given)), *new])
+    else:
+        yield from (ValueEdit(("stripes", first + number), entry) for number, entry in enumerate(new))
 
 
 def _rails(intent: Intent, count: int) -> Iterator[ValueEdit]:

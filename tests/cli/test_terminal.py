@@ -64,6 +64,7 @@ CASES = (
     Case("generate-check", "generate changed.yaml -o out --check", 1),
     Case("generate-diff", "generate changed.yaml -o out --diff --limit spine1"),
     Case("fabric-error", "generate wrong.yaml -o new", 2, quick=True),
+    Case("grow", "grow server fabric.yaml --dry-run"),
     Case("explain-fabric", "explain fabric.yaml"),
     Case("explain-leaf", "explain fabric.yaml stripe1-leaf1"),
     Case("explain-spine", "explain fabric.yaml spine1"),
