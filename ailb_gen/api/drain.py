@@ -26,8 +26,8 @@ BYTE_ORDER_MARK = "\ufeff"
 class DrainChange:
     """A fabric file before and after an edit, and what the edit means.
 
-    `changed` are the entries that came or went, `present` those that were there already. `capacity` is what pairs of
-    leaves have left then, the least first. `written`: the file is as in `after`.
+    `changed` are the entries that came or went, `present` the elements that were drained already. `capacity` is what
+    pairs of leaves have left then, the least first. `written`: the file is as in `after`.
     """
 
     file: Path
@@ -55,8 +55,8 @@ def drain(
     """Take devices, cables or colors out of service in a fabric file; comments, order and form of the file stay.
 
     Elements that are drained already stay so. `floor` is the share of capacity, in percent, that every pair of leaves
-    keeps. Raises UsageError when it would not, and for files that cannot be edited, IntentError for elements that
-    the fabric lacks and drains that leave leaves without a path, OutputError.
+    keeps, unless the elements take none. Raises UsageError when it would not, and for files that cannot be edited,
+    IntentError for elements that the fabric lacks and drains that leave leaves without a path, OutputError.
     """
     from ailb_gen.intent.drain_entries import add_entries, parse_elements
 
@@ -66,7 +66,7 @@ def drain(
     present = tuple(one for one in chosen if one not in new)
     design, capacity = _meaning(path, text, after, warn)
     least = capacity[0] if capacity else None
-    if new and least is not None and least.is_under(floor):
+    if new and least is not None and least.is_under(floor) and capacity != _meaning(path, text, text, unheeded)[1]:
         near, far = least.example
         raise UsageError(
             f"{fabric}: {least.percent} % of the capacity between {near} and {far} would be left, less than the "

@@ -11,6 +11,7 @@ import typer
 from ailb_gen.cli import complete, visible
 from ailb_gen.cli.console import echo_changes, echo_json, echo_table, notify
 from ailb_gen.cli.options import DRY_RUN, FABRIC, JSON
+from ailb_gen.cli.steady import steady
 from ailb_gen.errors import UsageError
 
 if TYPE_CHECKING:
@@ -63,10 +64,15 @@ def _percent(text: str) -> float:
 
 
 def _show(fabric: Path, change: DrainChange, as_json: bool) -> None:
-    """Print what changes, what it means, and what to do next."""
-    if as_json:
-        echo_json(_json(fabric, change))
-        return
+    """Print what changes, what it means, and what to do next; a full disk there does not hide that it is done."""
+    with steady(must_be_read=False):
+        if as_json:
+            echo_json(_json(fabric, change))
+        else:
+            _print(fabric, change)
+
+
+def _print(fabric: Path, change: DrainChange) -> None:
     for entry in change.present:
         notify(f"{fabric}: {entry} is drained already")
     if change.changed:

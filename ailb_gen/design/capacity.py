@@ -56,11 +56,11 @@ def capacity_left(design: Design) -> tuple[CapacityLeft, ...]:
     counts: dict[tuple[int, int], int] = defaultdict(int)
     examples: dict[tuple[int, int], tuple[str, str]] = {}
     for near, far, pairs in _kinds(list(alike.values())):
-        key = _shared(now[near], now[far]), _shared(whole[near], whole[far])
-        if key[1]:
-            counts[key] += pairs
-            examples.setdefault(key, (near, far))
-    found = (CapacityLeft(*key, pairs, examples[key]) for key, pairs in counts.items())
+        shared = _shared(now[near], now[far]), _shared(whole[near], whole[far])
+        if shared[1]:
+            counts[shared] += pairs
+            examples.setdefault(shared, (near, far))
+    found = (CapacityLeft(*shared, pairs, examples[shared]) for shared, pairs in counts.items())
     return tuple(sorted(found, key=lambda one: (one.now / one.whole, one.example)))
 
 

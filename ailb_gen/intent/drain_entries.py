@@ -28,13 +28,13 @@ def parse_elements(words: Sequence[str]) -> tuple[Drain, ...]:
 
 
 def add_entries(text: str, file: str, elements: Sequence[Drain]) -> tuple[str, tuple[Drain, ...]]:
-    """Return the text with the entries that it lacks, and these.
+    """Return the text with the entries for elements that no entry has out of service yet, and these.
 
     A file without the key gets a list below it; a single entry without brackets becomes the first of a list in them.
     Raises IntentError for what is no YAML, UsageError for what cannot be edited.
     """
     value, present = _entries(text, file)
-    new = tuple(one for one in elements if one not in present)
+    new = tuple(one for one in elements if covering(one, present) is None)
     if not new:
         return text, ()
     if isinstance(value, list):
@@ -78,12 +78,20 @@ def _parsed(written: Sequence[object]) -> Iterator[Drain | None]:
             yield None
 
 
+def covering(element: Drain, present: Sequence[Drain | None]) -> Drain | None:
+    """Return the entry that has an element out of service: the same, or one with a glob for its name."""
+    if element in present or set("*?[") & set(element.first):
+        return element if element in present else None
+    same = (one for one in present if one is not None and one.second == element.second)
+    return next((one for one in same if fnmatchcase(element.first, one.first)), None)
+
+
 def _instead(element: Drain, present: Sequence[Drain | None]) -> str:
     """Return what to do about an element that is no entry."""
     entries = [one for one in present if one is not None]
-    covering = [one for one in entries if one.second in ("", element.second) and fnmatchcase(element.first, one.first)]
-    if covering:
-        return f"the entry {str(covering[0])!r} has it out of service: undrain that"
+    by = covering(element, present)
+    if by is not None:
+        return f"the entry {str(by)!r} has it out of service: undrain that"
     if not entries:
         return "the file has no entry under 'drain'"
     return did_you_mean(str(element), map(str, entries)) or f"the entries are {some(map(str, entries))}"

@@ -61,6 +61,13 @@ def test_nothing_is_written_where_nothing_changes(cli: Cli, lab: Path) -> None:
     assert (lab.stat().st_mtime_ns, len(files(lab.parent))) == (before, 1)
 
 
+def test_what_takes_no_capacity_is_not_held_to_the_floor(cli: Cli, lab: Path) -> None:
+    lab.write_text(f"{LAB}drain: [spine1, spine2, spine3]\n")
+    assert cli("drain", "fabric.yaml", "gpu-s1-1")[0] == 0
+    refused(cli("drain", "fabric.yaml", "stripe1-leaf1 spine*"), "drain-cuts")
+    assert lab.read_text() == f"{LAB}drain: [spine1, spine2, spine3, gpu-s1-1]\n"
+
+
 def test_the_result_as_json(cli: Cli, lab: Path) -> None:
     code, out, err = cli("drain", "fabric.yaml", "spine3", "gpu-s1-1", "--json")
     found = json.loads(out)
@@ -72,7 +79,7 @@ def test_the_result_as_json(cli: Cli, lab: Path) -> None:
     assert (code, json.loads(out)["unchanged"], json.loads(out)["diff"]) == (0, ["spine3"], "")
 
 
-REFUSED = {
+REFUSED: dict[str, tuple[tuple[str, ...], *tuple[str, ...]]] = {
     "unknown": (
         ("drain", "spien1"),
         "fabric.yaml (not written): error[unknown-device]: drain[0]:",
@@ -167,6 +174,14 @@ def test_a_file_that_cannot_be_written_stays(lab: Path) -> None:
     done = program("drain", "fabric.yaml", "spine3", cwd=lab.parent, preexec_fn=limit)
     assert (done.returncode, files(lab.parent)) == (3, {"fabric.yaml": LAB.encode()})
     assert "ailb-gen: fabric.yaml: cannot write the file: File too large; it is unchanged\n" in done.stderr
+
+
+@pytest.mark.parametrize("more", [(), ("--json",)])
+def test_output_that_is_lost_does_not_hide_that_the_file_is_written(lab: Path, more: tuple[str, ...]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = program("drain", "fabric.yaml", "spine3", *more, cwd=lab.parent, stdout=full)
+    assert (done.returncode, lab.read_text()) == (3, f"{LAB}drain:\n  - spine3\n")
+    assert "No space left on device; the work is done, but part of the output is lost" in done.stderr
 
 
 def test_on_a_terminal_of_80_columns(lab: Path) -> None:

@@ -47,6 +47,14 @@ def test_what_is_drained_stays_as_it_is_written() -> None:
     assert remove_entries(text, "f", (PORT,)) == "drain: []\n"
 
 
+def test_what_a_glob_has_out_of_service_is_drained() -> None:
+    text = "drain: ['spine*', 'l1 et-0/0/1', '?']\n"
+    drained = parse_elements(["spine1", "spine*", "l1:et-0/0/1"])
+    assert add_entries(text, "f", drained) == (text, ())
+    new = parse_elements(["s*", "l1", "l1:et-0/0/2", "*"])
+    assert add_entries(text, "f", (*drained, *new))[1] == new
+
+
 def test_other_entries_may_be_wrong() -> None:
     assert remove_entries("drain: [7, 'a b c', spine1]\n", "f", (ONE,)) == "drain: [7, 'a b c']\n"
 
@@ -63,9 +71,9 @@ def test_other_entries_may_be_wrong() -> None:
             "f: 'spine1' is not drained; the entry 'spine*' has it out of service: undrain",
         ),
         (
-            "drain: l1\n",
-            "l1:et-0/0/1",
-            "f: 'l1 et-0/0/1' is not drained; the entry 'l1' has it out of service: undrain",
+            "drain: 'l* x'\n",
+            "l1:x",
+            "f: 'l1 x' is not drained; the entry 'l* x' has it out of service: undrain that",
         ),
         ("drain: &a [x]\nb: *a\n", "x", "f: cannot remove drain[0]: it is written in a form"),
     ],
