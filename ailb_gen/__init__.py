@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from ailb_gen.api.grow import grow as grow
     from ailb_gen.api.inputs import load as load
     from ailb_gen.api.points import Execution as Execution
+    from ailb_gen.api.replace import Replacement as Replacement
+    from ailb_gen.api.replace import replace_nic as replace_nic
+    from ailb_gen.api.replace import replace_server as replace_server
+    from ailb_gen.api.replace import replace_switch as replace_switch
     from ailb_gen.api.routes import Routes as Routes
     from ailb_gen.api.routes import compute_routes as compute_routes
     from ailb_gen.api.simulate import SimulationReport as SimulationReport
@@ -57,6 +61,7 @@ _NAMES = {
     "api.grow": ("GrowthResult", "grow"),
     "api.inputs": ("load",),
     "api.points": ("Execution",),
+    "api.replace": ("Replacement", "replace_nic", "replace_server", "replace_switch"),
     "api.routes": ("Routes", "compute_routes"),
     "api.simulate": ("SimulationReport", "simulate", "simulate_collective"),
     "api.study": ("StudyReport", "run_study"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -48,6 +48,16 @@ class GrowthResult:
         return head + "".join(row for row in rows if tuple(row.split(",", 4)[:4]) in new)
 
 
+@dataclass(frozen=True, slots=True)
+class LargerFabric:
+    """A larger fabric: the values that make it so, its design with its warnings, and what it has in addition."""
+
+    edits: Edits
+    design: Design
+    addition: Addition
+    warnings: tuple[Problem, ...]
+
+
 def grow(
     fabric: str | Path,
     unit: Unit,
@@ -68,38 +78,40 @@ def grow(
     path = fabric_file(Path(fabric))
     intent = load(path)
     before, _ = build(intent)
-    edits, addition, design, warnings = _chosen(intent, before, unit, count, allow_changes)
+    chosen = larger(intent, before, unit, count)
+    if not (chosen.addition.keeps_all or allow_changes):
+        raise UsageError(_changes(intent.source.file, unit, count, chosen.addition))
     files = EditedFiles()
-    apply_edits(files, path, intent, edits)
-    for problem in collapsed(warnings):
+    _apply(files, path, intent, chosen.edits)
+    for problem in collapsed(chosen.warnings):
         warn(str(problem))
-    return GrowthResult(files.edits(), before, design, addition)
+    return GrowthResult(files.edits(), before, chosen.design, chosen.addition)
 
 
-def _chosen(
-    intent: Intent, before: Design, unit: Unit, count: int, allow_changes: bool
-) -> tuple[Edits, Addition, Design, Sequence[Problem]]:
-    """Return the first way to grow that leaves what is there as it is, with what it adds and its warnings."""
+def larger(intent: Intent, before: Design, unit: Unit, count: int) -> LargerFabric:
+    """Return a larger fabric: the first way to write it that leaves what is there as it is, else the plain one.
+
+    `before` is the design of the intent. Raises IntentError for a fabric that would be too large, UsageError where no
+    key of the file makes it larger.
+    """
     from ailb_gen.design.addition import addition
     from ailb_gen.design.build import build
     from ailb_gen.intent.growth import grown
 
     first: IntentError | None = None
-    changing: tuple[Edits, Addition, Design, Sequence[Problem]] | None = None
+    changing: LargerFabric | None = None
     for edits in _ways(intent, before, unit, count):
         try:
             design, warnings = build(grown(intent, edits))
         except IntentError as error:
             first = first or error
             continue
-        found = edits, addition(before, design), design, warnings
-        if found[1].keeps_all:
+        found = LargerFabric(edits, design, addition(before, design), warnings)
+        if found.addition.keeps_all:
             return found
         changing = changing or found
     if changing is None:
         raise first or UsageError(f"{intent.source.file}: every stripe says its own 'rails'; edit these by hand")
-    if not allow_changes:
-        raise UsageError(_changes(intent.source.file, unit, count, changing[1]))
     return changing
 
 
@@ -133,13 +145,13 @@ def _changes(file: str, unit: Unit, count: int, more: Addition) -> str:
     )
 
 
-def apply_edits(files: EditedFiles, fabric: Path, intent: Intent, edits: Edits) -> None:
+def _apply(files: EditedFiles, fabric: Path, intent: Intent, edits: Edits) -> None:
     """Edit the text of a fabric file, or of the CSV file that an edited list comes from. Raises UsageError."""
     from ailb_gen.intent.csv_edit import add_row, has_column
     from ailb_gen.intent.edit import edit
 
     for change in edits:
-        group, name = csv_of(intent, change.path)
+        group, name = _csv_of(intent, change.path)
         if name is None:
             files.put(fabric, edit(files.text(fabric), change.path, change.value, str(fabric)))
             continue
@@ -153,7 +165,7 @@ def apply_edits(files: EditedFiles, fabric: Path, intent: Intent, edits: Edits) 
         files.put(file, add_row(text, name, cells))
 
 
-def csv_of(intent: Intent, path: tuple[str | int, ...]) -> tuple[tuple[str | int, ...], str | None]:
+def _csv_of(intent: Intent, path: tuple[str | int, ...]) -> tuple[tuple[str | int, ...], str | None]:
     """Return the group of servers that a path leads into, and the CSV file that it lists; None without one."""
     if "list" not in path or "servers" not in path:
         return (), None

@@ -26,6 +26,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "drain": "drain.drain",
         "undrain": "drain.undrain",
         "grow": "grow.app",
+        "replace": "replace.app",
         "draw": "draw.draw",
         "export": "export.export",
         "schema": "init.schema",

@@ -13,26 +13,26 @@ def add_row(text: str, name: str, cells: dict[str, str]) -> str:
     Raises UsageError for a column that the table lacks.
     """
     columns = _columns(text)
-    _check(name, columns, cells)
+    lacking = [column for column in cells if column not in columns]
+    if lacking:
+        raise UsageError(f"{name}: the table has no column {lacking[0]}; add it to the header and to every row")
     end = "" if not text or text.endswith(("\n", "\r")) else _newline(text)
     return f"{text}{end}{_row(text, [cells.get(column, '') for column in columns])}{_newline(text)}"
 
 
-def set_cell(text: str, name: str, line: int, column: str, value: str) -> str:
-    """Return the text of the CSV file `name` with another value in a column of the row that ends in a line, from 1.
+def set_cell(text: str, name: str, line: int, column: int, value: str) -> str:
+    """Return the text of the CSV file `name` with another value in a cell: the line counts from 1, the column from 0.
 
-    Raises UsageError for a column that the table lacks, and for a row of several lines.
+    Blanks around the value stay. Raises UsageError for a row of several lines.
     """
-    columns = _columns(text)
-    _check(name, columns, {column: value})
     lines = text.splitlines(keepends=True)
     row = lines[line - 1]
     bare = row.rstrip("\r\n")
     cells = next(csv.reader([bare], delimiter=_separator(text)), [])
-    if len(cells) != len(columns) or bare.count('"') % 2:
-        raise UsageError(f"{name}:{line}: cannot change {column}: the row has several lines; edit it by hand")
-    old = cells[columns.index(column)]
-    cells[columns.index(column)] = old.replace(old.strip(), value) if old.strip() else value
+    if len(cells) != len(_columns(text)) or bare.count('"') % 2:
+        raise UsageError(f"{name}:{line}: cannot change the row in place: it has several lines; edit it by hand")
+    old = cells[column]
+    cells[column] = old.replace(old.strip(), value) if old.strip() else value
     lines[line - 1] = f"{_row(text, cells)}{row[len(bare) :]}"
     return "".join(lines)
 
@@ -44,12 +44,6 @@ def has_column(text: str, column: str) -> bool:
 
 def _columns(text: str) -> list[str]:
     return [cell.strip().lower() for cell in next(csv.reader([text.partition("\n")[0]], delimiter=_separator(text)))]
-
-
-def _check(name: str, columns: list[str], cells: dict[str, str]) -> None:
-    lacking = [column for column in cells if column not in columns]
-    if lacking:
-        raise UsageError(f"{name}: the table has no column {lacking[0]}; add it to the header and to every row")
 
 
 def _separator(text: str) -> str:

@@ -65,6 +65,7 @@ CASES = (
     Case("generate-diff", "generate changed.yaml -o out --diff --limit spine1"),
     Case("fabric-error", "generate wrong.yaml -o new", 2, quick=True),
     Case("grow", "grow server fabric.yaml --dry-run"),
+    Case("replace", "replace switch fabric.yaml spine1 --serial AB12 --dry-run"),
     Case("explain-fabric", "explain fabric.yaml"),
     Case("drain", "drain fabric.yaml spine1 --floor 75% --dry-run"),
     Case("drain-refused", "drain fabric.yaml spine1 spine2 --floor 75%", 2, quick=True),

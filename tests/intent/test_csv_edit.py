@@ -39,12 +39,12 @@ def test_what_is_added_is_read_back_and_the_rest_stays(
 @pytest.mark.parametrize(
     ("line", "column", "value", "row"),
     [
-        (3, "mac0", "y", "b, 2 ,y "),
-        (3, "stripe", "7", "b, 7 ,a0:88:c2:01:01:00 "),
-        (2, "mac0", "y", "a,1,y"),
+        (3, 2, "y", "b, 2 ,y "),
+        (3, 1, "7", "b, 7 ,a0:88:c2:01:01:00 "),
+        (2, 2, "y", "a,1,y"),
     ],
 )
-def test_one_cell_changes(line: int, column: str, value: str, row: str) -> None:
+def test_one_cell_changes(line: int, column: int, value: str, row: str) -> None:
     lines = TABLE.splitlines()
     lines[line - 1] = row
     assert set_cell(TABLE, "t.csv", line, column, value).splitlines() == lines
@@ -55,8 +55,6 @@ def test_what_cannot_be_edited_is_told() -> None:
         UsageError, match=r"t\.csv: the table has no column kind; add it to the header and to every row"
     ):
         add_row(TABLE, "t.csv", {"name": "c", "kind": "k"})
-    with pytest.raises(UsageError, match=r"t\.csv: the table has no column mac1"):
-        set_cell(TABLE, "t.csv", 2, "mac1", "y")
-    with pytest.raises(UsageError, match=r"t\.csv:3: cannot change stripe: the row has several lines"):
-        set_cell('name,stripe\n"a\nb",1\n', "t.csv", 3, "stripe", "2")
+    with pytest.raises(UsageError, match=r"t\.csv:3: cannot change the row in place: it has several lines"):
+        set_cell('name,stripe\n"a\nb",1\n', "t.csv", 3, 1, "2")
     assert (has_column(TABLE, "stripe"), has_column(TABLE, "kind")) == (True, False)
