@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class FabricSummary:
     """A fabric as a whole: its design, names of switches by use of ports and of leaves by load, pools, and its room.
 
-    `next` is what the next step of each unit takes; units that cannot be added are left out.
+    `next` is what the next step of each unit takes as `grow` adds it; units that cannot be added are left out.
     """
 
     design: Design
@@ -35,12 +35,11 @@ class FabricSummary:
 
 def summarize(fabric: Intent | str | Path, warn: Warn = unheeded) -> FabricSummary:
     """Compute what a fabric uses and how far it can grow. Raises IntentError for one that has no design."""
-    from ailb_gen.design.addition import addition
-    from ailb_gen.design.build import DesignBuilder, build
+    from ailb_gen.api.grow import larger
+    from ailb_gen.design.build import DesignBuilder
     from ailb_gen.design.headroom import every_headroom
     from ailb_gen.design.problems import collapsed
     from ailb_gen.design.usage import loads, pools, port_usage
-    from ailb_gen.intent.growth import grown, growth
 
     intent = intent_of(fabric)
     builder = DesignBuilder(intent)
@@ -54,9 +53,5 @@ def summarize(fabric: Intent | str | Path, warn: Warn = unheeded) -> FabricSumma
         loads=loads(design),
         pools=pools(builder),
         headroom=found,
-        next={
-            row.unit: addition(design, build(grown(intent, growth(intent, row.unit, row.step)))[0])
-            for row in found
-            if row.most
-        },
+        next={row.unit: larger(intent, design, row.unit, row.step).addition for row in found if row.most},
     )
