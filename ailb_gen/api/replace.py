@@ -23,7 +23,7 @@ Fact = tuple[tuple["str | int", ...], str]
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """New hardware in the place of a device: the files before and after, and both designs."""
+    """New hardware of a device: the files before and after, and both designs."""
 
     device: str
     edits: tuple[FileEdit, ...]

@@ -21,7 +21,7 @@ app = typer.Typer(
     cls=Verbs, name="grow", help="Add stripes, rails, spines or servers in the fabric file.", no_args_is_help=True
 )
 
-COUNT = Annotated[int, typer.Option("--count", min=1, max=4096, help="Add so many.")]
+COUNT = Annotated[int, typer.Option("--by", min=1, max=4096, help="Add so many.")]
 CHANGES = Annotated[
     bool, typer.Option("--allow-changes", help="Also where existing devices get other numbers, cables or colors.")
 ]

@@ -1,4 +1,4 @@
-"""`ailb-gen replace`: new hardware in the place of a NIC, a server or a switch, in the files of the fabric."""
+"""`ailb-gen replace`: numbers of a new NIC, server or switch in the files of the fabric."""
 
 from __future__ import annotations
 

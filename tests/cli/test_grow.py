@@ -43,7 +43,7 @@ def test_a_dry_run_writes_nothing(cli: Cli, lab: Path, tmp_path: Path) -> None:
 
 
 def test_grow_as_json(cli: Cli, lab: Path) -> None:
-    code, out, err = cli("grow", "spine", "fabric.yaml", "--count", "4", "--json")
+    code, out, err = cli("grow", "spine", "fabric.yaml", "--by", "4", "--json")
     body = json.loads(out)
     assert (code, err) == (0, "")
     assert (body["unit"], body["count"], body["written"], body["changes"]) == ("spine", 4, True, {})
@@ -65,9 +65,9 @@ def test_grow_in_a_project(cli: Cli, lab: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "messages"),
     [
-        (("stripe", "fabric.yaml", "--count", "48"), ("error[pool-exhausted]: asn.leaves: 100 AS numbers",)),
-        (("stripe", "fabric.yaml", "--count", "0"), ("'--count'", "greater than or equal to 1")),
-        (("stripe", "fabric.yaml", "--count", "4096"), ("error[out-of-range]: stripes: must be between 1 and 4096",)),
+        (("stripe", "fabric.yaml", "--by", "48"), ("error[pool-exhausted]: asn.leaves: 100 AS numbers",)),
+        (("stripe", "fabric.yaml", "--by", "0"), ("'--by'", "greater than or equal to 1")),
+        (("stripe", "fabric.yaml", "--by", "4096"), ("error[out-of-range]: stripes: must be between 1 and 4096",)),
         (("spine", "fabric.yaml"), ("error[uneven-colors]: colors: 4 colors do not divide the 5 uplinks",)),
         (("stripe", "nothing.yaml"), ("nothing.yaml: there is no such file",)),
         (("stripe", "fabric.yaml", "-o", "fabric.yaml"), ("-o: fabric.yaml is an input of this command",)),
