@@ -76,9 +76,9 @@ def switch(
     dry_run: DRY_RUN = False,
     as_json: JSON = False,
 ) -> None:
-    """Write the MAC address and the serial number of a new switch, by which DHCP knows it.
+    """Write the MAC address and serial number of a new switch.
 
-    Name, numbers, ports and configuration stay: they belong to the place.
+    DHCP knows it by them. Name, numbers, ports and configuration stay: they belong to the place.
     """
     from ailb_gen.api.replace import replace_switch
 
