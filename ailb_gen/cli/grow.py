@@ -10,6 +10,7 @@ import typer
 from ailb_gen.cli import visible
 from ailb_gen.cli.console import echo_changes, echo_json, echo_table, notify
 from ailb_gen.cli.options import DRY_RUN, FABRIC, JSON, output_option
+from ailb_gen.cli.steady import steady
 from ailb_gen.cli.verb import Verb, Verbs
 from ailb_gen.wording import counted
 
@@ -106,14 +107,16 @@ def _grow(
         write_bytes(output, result.cabling().encode(), "list of cables")
     if not dry_run:
         result.write()
-    if as_json:
-        echo_json(_json(fabric, unit, count, result, not dry_run))
-        return
-    _show(unit, count, result)
-    if dry_run:
-        notify(f"{fabric}: not written, because of --dry-run")
-    else:
-        _show_steps(fabric, result, output)
+    # A full disk there does not hide that the files are written.
+    with steady(must_be_read=False):
+        if as_json:
+            echo_json(_json(fabric, unit, count, result, not dry_run))
+        else:
+            _show(unit, count, result)
+        if dry_run:
+            notify(f"{fabric}: not written, because of --dry-run")
+        elif not as_json:
+            _show_steps(fabric, result, output)
 
 
 def _show(unit: Unit, count: int, result: GrowthResult) -> None:

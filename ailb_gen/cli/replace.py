@@ -10,6 +10,7 @@ import typer
 from ailb_gen.cli import complete, visible
 from ailb_gen.cli.console import echo_changes, echo_json, echo_table, notify
 from ailb_gen.cli.options import DRY_RUN, FABRIC, JSON
+from ailb_gen.cli.steady import steady
 from ailb_gen.cli.verb import Verb, Verbs
 
 if TYPE_CHECKING:
@@ -96,31 +97,38 @@ def _show(fabric: Path, change: Replacement, dry_run: bool, as_json: bool, *, is
     """Write the files; print what changes in them, the addresses that change, and what to do next."""
     if not dry_run:
         change.write()
-    if as_json:
-        echo_json(
-            {
-                "fabric": str(fabric),
-                "device": change.device,
-                "written": not dry_run and bool(change.edits),
-                "files": [str(edit.file) for edit in change.edits],
-                "diff": change.diff(),
-                "addresses": [{"nic": nic, "old": old, "new": new} for nic, old, new in change.addresses()],
-            }
-        )
-        return
-    if not change.edits:
-        notify(f"{fabric}: nothing to change: {change.device} has these numbers already")
-        return
+    # A full disk there does not hide that the files are written.
+    with steady(must_be_read=False):
+        if as_json:
+            echo_json(_json(fabric, change, not dry_run))
+        elif change.edits:
+            _print(change)
+        if not change.edits:
+            notify(f"{fabric}: nothing to change: {change.device} has these numbers already")
+        elif dry_run:
+            notify(f"{fabric}: not written, because of --dry-run")
+        elif not as_json:
+            notify(f"{', '.join(str(edit.file) for edit in change.edits)}: written; next:")
+            for number, step in enumerate(_steps(fabric, change.device, is_switch), 1):
+                notify(f"  {number}. {step}")
+
+
+def _print(change: Replacement) -> None:
     echo_changes(change.diff().removesuffix("\n").split("\n"))
     if change.addresses() and not visible.output.quiet:
         typer.echo()
         echo_table(f"Addresses of {change.device} that change", ("NIC", "OLD", "NEW"), change.addresses())
-    if dry_run:
-        notify(f"{fabric}: not written, because of --dry-run")
-        return
-    notify(f"{', '.join(str(edit.file) for edit in change.edits)}: written; next:")
-    for number, step in enumerate(_steps(fabric, change.device, is_switch), 1):
-        notify(f"  {number}. {step}")
+
+
+def _json(fabric: Path, change: Replacement, written: bool) -> dict[str, object]:
+    return {
+        "fabric": str(fabric),
+        "device": change.device,
+        "written": written and bool(change.edits),
+        "files": [str(edit.file) for edit in change.edits],
+        "diff": change.diff(),
+        "addresses": [{"nic": nic, "old": old, "new": new} for nic, old, new in change.addresses()],
+    }
 
 
 def _steps(fabric: Path, device: str, is_switch: bool) -> Sequence[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.verbs import refused
+from tests.cli.verbs import program, refused
 from tests.conftest import EXAMPLES, Cli
 
 
@@ -101,3 +101,14 @@ def test_changes_of_existing_devices_are_refused_unless_allowed(cli: Cli, lab: P
     assert code == 0
     assert "prefixes that change" in out
     assert lab.read_text() == text.replace("spines: 2", "spines: 3")
+
+
+def test_output_that_is_lost_does_not_hide_that_the_file_is_written(lab: Path) -> None:
+    for words in (("grow", "stripe", "fabric.yaml"), ("replace", "switch", "fabric.yaml", "spine1", "--serial", "A1")):
+        with Path("/dev/full").open("w") as full:
+            done = program(*words, cwd=lab.parent, stdout=full)
+        assert done.returncode == 3
+        assert "fabric.yaml: written; next:" in done.stderr
+        assert "the work is done, but part of the output is lost" in done.stderr
+    assert "stripes: 3" in lab.read_text()
+    assert "serial: A1" in lab.read_text()
