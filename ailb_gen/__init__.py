@@ -17,12 +17,20 @@ if TYPE_CHECKING:
     from ailb_gen.api.drain import DrainChange as DrainChange
     from ailb_gen.api.drain import drain as drain
     from ailb_gen.api.drain import undrain as undrain
+    from ailb_gen.api.explain import FabricSummary as FabricSummary
+    from ailb_gen.api.explain import summarize as summarize
     from ailb_gen.api.export import export as export
     from ailb_gen.api.generate import Generation as Generation
     from ailb_gen.api.generate import compute_design as compute_design
     from ailb_gen.api.generate import generate as generate
+    from ailb_gen.api.grow import GrowthResult as GrowthResult
+    from ailb_gen.api.grow import grow as grow
     from ailb_gen.api.inputs import load as load
     from ailb_gen.api.points import Execution as Execution
+    from ailb_gen.api.replace import Replacement as Replacement
+    from ailb_gen.api.replace import replace_nic as replace_nic
+    from ailb_gen.api.replace import replace_server as replace_server
+    from ailb_gen.api.replace import replace_switch as replace_switch
     from ailb_gen.api.routes import Routes as Routes
     from ailb_gen.api.routes import compute_routes as compute_routes
     from ailb_gen.api.simulate import SimulationReport as SimulationReport
@@ -47,10 +55,13 @@ _NAMES = {
     "api.check_lab": ("check_lab",),
     "api.connect": ("Connection", "connect"),
     "api.drain": ("DrainChange", "drain", "undrain"),
+    "api.explain": ("FabricSummary", "summarize"),
     "api.export": ("export",),
     "api.generate": ("Generation", "compute_design", "generate"),
+    "api.grow": ("GrowthResult", "grow"),
     "api.inputs": ("load",),
     "api.points": ("Execution",),
+    "api.replace": ("Replacement", "replace_nic", "replace_server", "replace_switch"),
     "api.routes": ("Routes", "compute_routes"),
     "api.simulate": ("SimulationReport", "simulate", "simulate_collective"),
     "api.study": ("StudyReport", "run_study"),

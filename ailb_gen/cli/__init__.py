@@ -25,6 +25,8 @@ SECTIONS: dict[str, dict[str, str]] = {
         "explain": "explain.explain",
         "drain": "drain.drain",
         "undrain": "drain.undrain",
+        "grow": "grow.app",
+        "replace": "replace.app",
         "draw": "draw.draw",
         "export": "export.export",
         "monitoring": "monitoring.monitoring",

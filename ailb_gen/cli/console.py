@@ -34,6 +34,8 @@ WIDTH = 80
 # Longer lines of prose are hard to read.
 WIDEST = 120
 CellStyle = Callable[[int, int], Style | None]
+# Title, columns and rows.
+Table = tuple[str, Sequence[str], Sequence[Sequence[object]]]
 
 
 def report(error: AilbError) -> None:

@@ -1,4 +1,4 @@
-"""`ailb-gen explain`: one device's design as tables, the way a design guide shows it."""
+"""`ailb-gen explain`: the design of a device, or of the whole fabric, as tables, the way a design guide shows it."""
 
 from __future__ import annotations
 
@@ -8,38 +8,55 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ailb_gen.cli import complete
-from ailb_gen.cli.console import echo_json, echo_table, notify
+from ailb_gen.cli.console import Table, echo_json, echo_table, notify
 from ailb_gen.cli.options import FABRIC, JSON
 from ailb_gen.errors import UsageError
 
 if TYPE_CHECKING:
     from ailb_gen.design.model import Design, DesignServer, DesignSwitch, FabricPort
 
-# (title, columns, rows)
-Table = tuple[str, Sequence[str], Sequence[Sequence[object]]]
-
 
 def explain(
     fabric: FABRIC,
     device: Annotated[
-        str, typer.Argument(help="A leaf, a spine or a server.", metavar="DEVICE", autocompletion=complete.device)
-    ],
+        str | None,
+        typer.Argument(
+            help="A leaf, a spine or a server; without it, the whole fabric.",
+            metavar="DEVICE",
+            autocompletion=complete.device,
+            show_default=False,
+        ),
+    ] = None,
     as_json: JSON = False,
 ) -> None:
-    """Print the design of one device as tables.
+    """Print the design of the fabric or of one device as tables.
 
+    Of a fabric: sizes, pools and ports used and left, oversubscription, colors, and how far it can grow. Of a device:
     IRBs and prefixes, ports, BGP groups; NICs, routing tables, environment.
     """
+    if device is None:
+        from ailb_gen.api.explain import summarize
+        from ailb_gen.cli import explain_fabric
+
+        summary = summarize(fabric, notify)
+        if as_json:
+            echo_json(explain_fabric.data(summary))
+        else:
+            _print(explain_fabric.tables(summary))
+        return
     from ailb_gen.api.generate import compute_design
 
-    design = compute_design(fabric, notify)
-    tables = _tables(design, device)
+    tables = _tables(compute_design(fabric, notify), device)
     if as_json:
         body = {
             title: [dict(zip(columns, map(str, row), strict=True)) for row in rows] for title, columns, rows in tables
         }
         echo_json(body)
-        return
+    else:
+        _print(tables)
+
+
+def _print(tables: Sequence[Table]) -> None:
     for number, row in enumerate(tables):
         typer.echo("", nl=number > 0)
         echo_table(*row)

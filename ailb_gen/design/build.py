@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from ailb_gen.addresses import address_text
 from ailb_gen.design import address_plan, check, check_jobs, numbers
@@ -60,6 +61,19 @@ def _hardware(slots: Iterable[Slot]) -> tuple[Hardware, ...]:
         )
         for name in sorted(profiles)
     )
+
+
+class DesignParts(NamedTuple):
+    """What switches are built from: numbers, prefixes, VLANs and spare ports by name, links, ports of servers."""
+
+    given: dict[str, SwitchNumbers]
+    prefixes: dict[str, tuple[ColorPrefix, ...]]
+    vlans: dict[str, DesignVlan]
+    wires: tuple[Wire, ...]
+    uses: tuple[HostPortUse, ...]
+    out: Drained
+    spare: dict[str, tuple[str, ...]]
+    servers: tuple[DesignServer, ...]
 
 
 class DesignBuilder:
@@ -195,24 +209,16 @@ class DesignBuilder:
         rows = [server for stripe, row in self.seats_by_stripe for server in builder.stripe(stripe, row)]
         return tuple(rows), builder.uses
 
-    def _switches(
-        self,
-        given: dict[str, SwitchNumbers],
-        prefixes: dict[str, tuple[ColorPrefix, ...]],
-        vlans: dict[str, DesignVlan],
-        rows: tuple[Wire, ...],
-        uses: list[HostPortUse],
-        out: Drained,
-        spare: dict[str, tuple[str, ...]],
-    ) -> list[DesignSwitch]:
+    def _switches(self, parts: DesignParts) -> list[DesignSwitch]:
         by_switch: dict[str, list[Wire]] = defaultdict(list)
         hosts: dict[str, list[HostPortUse]] = defaultdict(list)
-        for row in rows:
+        for row in parts.wires:
             by_switch[row.link.leaf].append(row)
             by_switch[row.link.spine].append(row)
-        for use in uses:
+        for use in parts.uses:
             hosts[use.leaf].append(use)
-        lists, links = self.as_lists(given, rows), self.link_addresses(given, rows)
+        given = parts.given
+        lists, links = self.as_lists(given, parts.wires), self.link_addresses(given, parts.wires)
         gateway = ipv4_text(self.fabric.management.gateway) if self.fabric.management.gateway else ""
         return [
             build_switch(
@@ -221,22 +227,22 @@ class DesignBuilder:
                     numbers=given[slot.name],
                     gateway=gateway,
                     settings=self._device_settings_of(slot),
-                    vlan=vlans.get(slot.name),
-                    prefixes=prefixes.get(slot.name, ()),
+                    vlan=parts.vlans.get(slot.name),
+                    prefixes=parts.prefixes.get(slot.name, ()),
                     wires=by_switch[slot.name],
                     bgp=self.fabric.bgp,
                     links=links,
                     hosts=hosts[slot.name],
                     as_lists=lists[slot.role],
-                    drained=out.ports.get(slot.name, NOTHING),
-                    spare=spare[slot.name],
+                    drained=parts.out.ports.get(slot.name, NOTHING),
+                    spare=parts.spare[slot.name],
                 ),
             )
             for slot in self.slots
         ]
 
-    def design(self) -> Design:
-        """Compute everything; raises IntentError with all that does not add up."""
+    def parts(self) -> DesignParts:
+        """Compute everything but the switches, which cannot fail. Raises IntentError with all that does not add up."""
         self.check_early()
         handed = self.hand_out()
         check_unique(handed, self.fabric, self.problems)
@@ -254,7 +260,14 @@ class DesignBuilder:
         self.problems.stop_on_errors("drains are" if self.fabric.drain else "")
         out = drained(by_name, rows, uses, self.colors, self.problems)
         self.problems.stop_on_errors()
-        built = self._switches({row.slot.name: row for row in handed}, prefixes, vlans, rows, uses, out, spare)
+        given = {row.slot.name: row for row in handed}
+        return DesignParts(given, prefixes, vlans, rows, tuple(uses), out, spare, servers)
+
+    def design(self) -> Design:
+        """Compute everything; raises IntentError with all that does not add up."""
+        parts = self.parts()
+        out, rows, servers = parts.out, parts.wires, parts.servers
+        built = self._switches(parts)
         return Design(
             name=self.fabric.name,
             digest=self.problems.intent.digest,

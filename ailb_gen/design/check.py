@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from typing import NamedTuple
 
 from ailb_gen.design.inventory import Slot, StripeSlot
 from ailb_gen.design.numbers import ipv4_text
@@ -26,27 +27,43 @@ MAX_SWITCHES, MAX_LINKS, MAX_SERVERS = 20_000, 500_000, 100_000
 LAST_TABLE = 2**32 - 1
 # The rule of the main table has priority 32766; what comes behind it is never read.
 LAST_RULE_PRIORITY = 32765
+# Keys of `tables`, what is counted from there on, and the last one.
+TABLE_LIMITS = (("first", "table ids", LAST_TABLE), ("priority", "rule priorities", LAST_RULE_PRIORITY))
 # With one of these, ports are missing that an override may name.
 PORT_CODES = frozenset(
     {"ports-exhausted", "no-such-speed", "no-such-breakout", "no-such-port", "wrong-count", "unknown-device"}
 )
 
 
-def check_size(fabric: Fabric, problems: Problems) -> None:
-    """Note a fabric that is larger than any that is built, before anything is computed for it."""
+class Size(NamedTuple):
+    """How many there are of something, and the most that are possible; `key` is what makes them more."""
+
+    what: str
+    number: int
+    limit: int
+    key: str
+
+
+def sizes(fabric: Fabric, problems: Problems) -> tuple[Size, ...]:
+    """Return the sizes of a fabric that are limited, before anything is computed for it."""
     rails = [
         fabric.overrides.stripes.get(n, stripe).rails or stripe.rails for n, stripe in enumerate(fabric.stripes, 1)
     ]
     leaves = sum(count or fabric.rails for count in rails)
-    links = leaves * len(fabric.spines) * fabric.links_per_spine
+    uplinks = len(fabric.spines) * fabric.links_per_spine
     entries = (entry for number in range(1, len(rails) + 1) for entry, _ in server_entries(fabric, number, problems))
     servers = sum(1 if isinstance(entry, Server) else entry.count for entry in entries)
-    for what, count, limit, key in (
-        ("switches", leaves + len(fabric.spines), MAX_SWITCHES, "stripes"),
-        ("leaf-spine links", links, MAX_LINKS, "spines"),
-        ("uplinks per leaf", len(fabric.spines) * fabric.links_per_spine, ECMP_STEPS[-1], "spines"),
-        ("servers", servers, MAX_SERVERS, "servers"),
-    ):
+    return (
+        Size("switches", leaves + len(fabric.spines), MAX_SWITCHES, "stripes"),
+        Size("leaf-spine links", leaves * uplinks, MAX_LINKS, "spines"),
+        Size("uplinks per leaf", uplinks, ECMP_STEPS[-1], "spines"),
+        Size("servers", servers, MAX_SERVERS, "servers"),
+    )
+
+
+def check_size(fabric: Fabric, problems: Problems) -> None:
+    """Note a fabric that is larger than any that is built, before anything is computed for it."""
+    for what, count, limit, key in sizes(fabric, problems):
         if count > limit:
             problems.error("too-large", (key,), f"this makes {count:,} {what}; at most {limit:,} are possible")
 
@@ -313,10 +330,7 @@ def _mtu_path(slot: Slot, use: PortUse, problems: Problems) -> Path:
 def check_tables(fabric: Fabric, nics: int, colors: int, problems: Problems) -> None:
     """Note table ids and rule priorities that Linux would not take or would read too late."""
     count = (fabric.hosts.first_nic + nics) * colors
-    for key, what, last in (
-        ("first", "table ids", LAST_TABLE),
-        ("priority", "rule priorities", LAST_RULE_PRIORITY),
-    ):
+    for key, what, last in TABLE_LIMITS:
         first = getattr(fabric.tables, key)
         if first + count - 1 > last:
             reason = f"{count} {what} are needed from {first} on, {max(last - first + 1, 0)} are left up to {last}"

@@ -92,14 +92,24 @@ def asns(slots: tuple[Slot, ...], plan: AsnRange, path: Path, problems: Problems
     return result
 
 
+def hosts_in(pool: Cidr) -> tuple[int, int]:
+    """Return the first address of a pool that a device can have, and how many there are."""
+    size = pool.last - pool.network + 1
+    # A pool of one or two addresses is all hosts (RFC 3021, RFC 6164); otherwise its ends are not.
+    return (pool.network, size) if size <= 2 else (pool.network + 1, size - (2 if pool.version == 4 else 1))
+
+
+def addresses_from(first: Cidr) -> int:
+    """Return how many devices can have an address from `first` on."""
+    return first.last - first.address + (0 if first.length < 31 else 1)
+
+
 def hosts_of(
     pool: Cidr, given: Iterable[tuple[int, int | None, Path]], what: str, path: Path, problems: Problems
 ) -> list[Numbered]:
     """Return an address for every (index, explicit address or None, its path); None takes the index-th of the pool."""
     rows = list(given)
-    size = pool.last - pool.network + 1
-    # A pool of one or two addresses is all hosts (RFC 3021, RFC 6164); otherwise its ends are not.
-    first, room = (pool.network, size) if size <= 2 else (pool.network + 1, size - (2 if pool.version == 4 else 1))
+    first, room = hosts_in(pool)
     needed = max((index + 1 for index, address, _ in rows if address is None), default=0)
     if needed > room:
         problems.error("pool-exhausted", path, f"{needed} {what} are needed, {pool} holds {room}")
@@ -129,7 +139,7 @@ def management(
     if first is None or not automatic:
         return [(explicit, where) for _, explicit, where in rows]
     needed = automatic[-1] + 1
-    room = first.last - first.address + (0 if first.length < 31 else 1)
+    room = addresses_from(first)
     if needed > room:
         reason = f"{needed} management addresses are needed from {ipv4_text(first.address)} on"
         problems.error("pool-exhausted", path, f"{reason}, its /{first.length} has {room} left")

@@ -59,3 +59,51 @@ def test_explain_with_static_neighbors(cli: Cli) -> None:
     assert code == 0
     green, _ = json.loads(out)["BGP groups"]
     assert list(green.values()) == ["fabric", "green", "color:0:1", "65101, 65102", "et-0/0/0.0, et-0/0/2.0"]
+
+
+def test_explain_of_a_whole_fabric(cli: Cli) -> None:
+    code, out, err = cli("explain", JVD)
+    assert (code, err) == (0, "")
+    assert re.search(r"^asn\.leaves +AS numbers +4200100001-4200199999 +16 +99,983$", out, re.M)
+    assert re.search(r"^0-7 +16 +800g +1,600g +0\.50:1$", out, re.M)
+    assert re.search(r"^stripe +2 +1 +6 +downlinks$", out, re.M)
+    assert re.search(r"^rail +8 +- +none +hosts\.rdma$", out, re.M)
+    assert re.search(r"^ports of spine1 to spine4 +8: et-0/0/16:0 to et-0/0/23:0$", out, re.M)
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_explain_of_a_whole_fabric_as_json(cli: Cli) -> None:
+    code, out, _ = cli("explain", JVD, "--json")
+    body = json.loads(out)
+    assert code == 0
+    assert body["headroom"][0] | {"refused": len(body["headroom"][0]["refused"])} == {
+        "unit": "stripe", "step": 1, "more": 6, "refused": 1
+    }  # fmt: skip
+    assert body["headroom"][0]["refused"][0]["code"] == "ports-exhausted"
+    assert set(body["next"]) == {"stripe", "spine", "server"}
+    assert {row["ratio"] for row in body["oversubscription"]} == {0.5}
+
+
+def test_explain_of_a_whole_fabric_in_a_project(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "ailb.toml").write_text(f'fabric = "{JVD}"\n')
+    assert cli("explain")[:2] == cli("explain", JVD)[:2]
+    assert cli("explain", "spine1")[1].startswith("spine1\n")
+
+
+def test_explain_of_a_whole_fabric_that_has_no_design(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "f.yaml").write_text("name: f\nstripes: 2\nspines: 70\nuplinks: {speed: 800g}\n")
+    code, out, err = cli("explain", "f.yaml")
+    assert (code, out) == (2, "")
+    assert "error[ports-exhausted]: uplinks:" in err
+
+
+def test_explain_of_a_fabric_of_one_stripe_without_servers(cli: Cli, tmp_path: Path) -> None:
+    """Neither servers nor spare ports; stripes say their rails; drained parts are told."""
+    text = "name: f\nplatform: generic\nstripes: [{rails: 1}]\nspines: 1\nservers: 0\n"
+    (tmp_path / "f.yaml").write_text(text)
+    code, out, _ = cli("explain", "f.yaml")
+    assert code == 0
+    assert re.search(r"^rail +1 +- +none +-$", out, re.M)
+    assert "every stripe says its own rails" in " ".join(out.split())
+    (tmp_path / "f.yaml").write_text(text.replace("spines: 1", "spines: 2") + "drain: spine1\n")
+    assert re.search(r"^drained +spine1", cli("explain", "f.yaml")[1], re.M)

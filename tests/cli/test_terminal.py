@@ -66,6 +66,15 @@ CASES = (
     Case("generate-check", "generate changed.yaml -o out --check", 1),
     Case("generate-diff", "generate changed.yaml -o out --diff --limit spine1"),
     Case("fabric-error", "generate wrong.yaml -o new", 2, quick=True),
+    Case("grow-stripe", "grow stripe fabric.yaml --dry-run"),
+    Case("grow-rail", "grow rail single.yaml --dry-run"),
+    Case("grow-spine", "grow spine fabric.yaml --by 4 --dry-run"),
+    Case("grow-server", "grow server fabric.yaml --dry-run"),
+    Case("grow-refused", "grow spine fabric.yaml", 2, quick=True),
+    Case("replace-nic", "replace nic macs.yaml gpu-s1-1 gpu0_eth --mac a0:88:c2:00:00:02 --dry-run"),
+    Case("replace-server", "replace server fabric.yaml gpu-s1-1 --management-mac a0:88:c2:00:00:03 --dry-run"),
+    Case("replace-switch", "replace switch fabric.yaml spine1 --serial AB12 --dry-run"),
+    Case("explain-fabric", "explain fabric.yaml"),
     Case("drain", "drain fabric.yaml spine1 --floor 75% --dry-run"),
     Case("drain-refused", "drain fabric.yaml spine1 spine2 --floor 75%", 2, quick=True),
     Case("undrain-refused", "undrain fabric.yaml spine1", 2, quick=True),
@@ -192,6 +201,8 @@ def test_the_help_of_every_verb_fits_and_is_not_cut() -> None:
         ("batfish",),
         ("inventory",),
         ("runs",),
+        ("grow",),
+        ("replace",),
         *verbs(typer.main.get_command(app)),
     ):
         code, text, _ = run(*verb, "--help")
@@ -209,6 +220,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "fabric.yaml").write_text(text)
     (place / "changed.yaml").write_text(text.replace("interval_ms: 300", "interval_ms: 500"))
     (place / "drained.yaml").write_text(f"{text}drain: [spine1, 'stripe1-leaf1 spine2']  # INC-42\n")
+    (place / "single.yaml").write_text(text.replace("stripes: 2", "stripes: 1"))
+    nics = "{gpu-s1-1: {nics: {0: {mac: a0:88:c2:00:00:01}}}}"
+    (place / "macs.yaml").write_text(f"{text}overrides: {{servers: {nics}}}\n")
     (place / "wrong.yaml").write_text(text.replace("spines: 4", "spines: 0").replace("rails: 2", "rails: two"))
     (place / "what-if.yaml").write_text(WHAT_IF)
     (place / "wrong.conf").write_text(WRONG)

@@ -77,7 +77,7 @@ def test_common_options_are_everywhere() -> None:
     [
         ("generate", "[OPTIONS] [FABRIC]"),
         ("simulate", "[OPTIONS] [SCENARIO|FABRIC] [ARTIFACTS]"),
-        ("explain", "[OPTIONS] [FABRIC] DEVICE"),
+        ("explain", "[OPTIONS] [FABRIC] [DEVICE]"),
         ("rib", "[OPTIONS] SWITCH [PREFIX]"),
     ],
 )
@@ -90,8 +90,8 @@ def test_help_says_what_a_project_file_can_give(cli: Cli) -> None:
     assert "FABRIC <path> The fabric file. [env var: AILB_FABRIC; required unless ailb.toml has it]" in lines
     assert "-o, --output DIR Where to write the generated files. [env var: AILB_ARTIFACTS; required unless" in lines
     assert "-j, --jobs <int> Devices" in lines
-    lines = " ".join(cli("explain", "--help")[1].split())
-    assert "DEVICE <str> A leaf, a spine or a server. [required]" in lines
+    lines = " ".join(cli("rib", "--help")[1].split())
+    assert "SWITCH <str> A switch. [required]" in lines
 
 
 def test_help_lists_every_verb_in_a_section(cli: Cli) -> None:

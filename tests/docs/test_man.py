@@ -19,8 +19,9 @@ def test_every_command_has_a_page(tmp_path: Path) -> None:
     commands = {
         f"ailb-gen-{name.replace(' ', '-')}": command for name, command in verbs_of(typer.main.get_command(app))
     }
-    groups = {f"ailb-gen-{group}" for group in ("lab", "junos", "batfish", "inventory", "runs")}
-    assert {*commands, "ailb-gen", *groups} == set(pages)
+    names = ("lab", "junos", "batfish", "inventory", "runs", "grow", "replace")
+    groups = {"ailb-gen", *(f"ailb-gen-{name}" for name in names)}
+    assert {*commands, *groups} == set(pages)
     for name, path in pages.items():
         done = subprocess.run(
             ["groff", "-man", "-ww", "-Tascii", "-P-c", path], capture_output=True, text=True, check=True

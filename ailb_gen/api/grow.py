@@ -1,0 +1,176 @@
+"""Growing a fabric: its files edited in place, so that what is there stays as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ailb_gen.api.file_edits import EditedFiles, FileEdit, write_edits
+from ailb_gen.api.inputs import fabric_file, load
+from ailb_gen.errors import IntentError, Problem, UsageError
+from ailb_gen.progress import Warn, unheeded
+
+if TYPE_CHECKING:
+    from ailb_gen.design.addition import Addition
+    from ailb_gen.design.model import Design
+    from ailb_gen.intent.growth import Unit, ValueEdit
+    from ailb_gen.intent.load import Intent
+
+Edits = tuple["ValueEdit", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GrowthResult:
+    """A fabric that grows: its design and its files before and after, what is new and what changes."""
+
+    edits: tuple[FileEdit, ...]
+    before: Design
+    design: Design
+    addition: Addition
+
+    def write(self) -> None:
+        """Write the files. Raises UsageError and OutputError as `write_edits` does."""
+        write_edits(self.edits)
+
+    def diff(self) -> str:
+        """Return unified diffs of the files."""
+        return "".join(edit.diff() for edit in self.edits)
+
+    def cabling(self) -> str:
+        """Return the new cables as CSV, in the columns of cabling.csv."""
+        from ailb_gen.render.fabric_files import cabling
+
+        new = {cable.ends for cable in self.addition.cables}
+        head, *rows = cabling(self.design).decode().splitlines(keepends=True)
+        # Names and ports hold no commas.
+        return head + "".join(row for row in rows if tuple(row.split(",", 4)[:4]) in new)
+
+
+@dataclass(frozen=True, slots=True)
+class LargerFabric:
+    """A larger fabric: the values that make it so, its design with its warnings, and what it has in addition."""
+
+    edits: Edits
+    design: Design
+    addition: Addition
+    warnings: tuple[Problem, ...]
+
+
+def grow(
+    fabric: str | Path,
+    unit: Unit,
+    count: int = 1,
+    *,
+    allow_changes: bool = False,
+    warn: Warn = unheeded,
+) -> GrowthResult:
+    """Return a fabric with more stripes, rails, spines, or servers in every stripe; its files are not written yet.
+
+    Comments, order and form of the files stay. Existing devices keep names, numbers, cables and colors: written out
+    as overrides where their place would change them. Raises UsageError where that is not possible, unless
+    `allow_changes`, and for files that cannot be edited; IntentError for a fabric that would be too large.
+    """
+    from ailb_gen.design.build import build
+    from ailb_gen.design.problems import collapsed
+
+    path = fabric_file(Path(fabric))
+    intent = load(path)
+    before, _ = build(intent)
+    chosen = larger(intent, before, unit, count)
+    if not (chosen.addition.keeps_all or allow_changes):
+        raise UsageError(_changes(intent.source.file, unit, count, chosen.addition))
+    files = EditedFiles()
+    _apply(files, path, intent, chosen.edits)
+    for problem in collapsed(chosen.warnings):
+        warn(str(problem))
+    return GrowthResult(files.edits(), before, chosen.design, chosen.addition)
+
+
+def larger(intent: Intent, before: Design, unit: Unit, count: int) -> LargerFabric:
+    """Return a larger fabric: the first way to write it that leaves what is there as it is, else the plain one.
+
+    `before` is the design of the intent. Raises IntentError for a fabric that would be too large, UsageError where no
+    key of the file makes it larger.
+    """
+    from ailb_gen.design.addition import addition
+    from ailb_gen.design.build import build
+    from ailb_gen.intent.growth import grown
+
+    first: IntentError | None = None
+    changing: LargerFabric | None = None
+    for edits in _ways(intent, before, unit, count):
+        try:
+            design, warnings = build(grown(intent, edits))
+        except IntentError as error:
+            first = first or error
+            continue
+        found = LargerFabric(edits, design, addition(before, design), warnings)
+        if found.addition.keeps_all:
+            return found
+        changing = changing or found
+    if changing is None:
+        raise first or UsageError(f"{intent.source.file}: every stripe says its own 'rails'; edit these by hand")
+    return changing
+
+
+def _ways(intent: Intent, before: Design, unit: Unit, count: int) -> Iterator[Edits]:
+    """Yield ways to grow, each followed by itself with overrides that pin what is there."""
+    from ailb_gen.design.colors import step_of
+    from ailb_gen.design.pins import pins
+    from ailb_gen.intent.growth import grown, ways
+
+    names = {server.name for server in before.servers}
+    for edits in ways(intent, unit, count, (len(before.colors), step_of(intent.fabric)), names):
+        yield edits
+        try:
+            pinned = pins(before, grown(intent, edits))
+        except IntentError:
+            # The way without pins has told why, or is the better answer.
+            continue
+        if pinned:
+            yield (*edits, *pinned)
+
+
+def _changes(file: str, unit: Unit, count: int, more: Addition) -> str:
+    """Return why a fabric does not grow so: what would change of what is there."""
+    from ailb_gen.design.addition import changes
+    from ailb_gen.wording import counted
+
+    what = "; ".join(f"{name}: {value}" for name, value in changes(more))
+    return (
+        f"{file}: {counted(count, unit)} more would change existing devices ({what}); nothing was written; "
+        "add another number, or give --allow-changes and push in a maintenance window"
+    )
+
+
+def _apply(files: EditedFiles, fabric: Path, intent: Intent, edits: Edits) -> None:
+    """Edit the text of a fabric file, or of the CSV file that an edited list comes from. Raises UsageError."""
+    from ailb_gen.intent.csv_edit import add_row, has_column
+    from ailb_gen.intent.edit import edit
+
+    for change in edits:
+        group, name = _csv_of(intent, change.path)
+        if name is None:
+            files.put(fabric, edit(files.text(fabric), change.path, change.value, str(fabric)))
+            continue
+        file = fabric.parent / name
+        text = files.text(file)
+        # In a stripe's own file, and with one stripe, the column may be missing.
+        needed = group[0] != "stripes" and len(intent.fabric.stripes) > 1
+        cells = {
+            key: str(value) for key, value in change.value.items() if key != "stripe" or needed or has_column(text, key)
+        }
+        files.put(file, add_row(text, name, cells))
+
+
+def _csv_of(intent: Intent, path: tuple[str | int, ...]) -> tuple[tuple[str | int, ...], str | None]:
+    """Return the group of servers that a path leads into, and the CSV file that it lists; None without one."""
+    if "list" not in path or "servers" not in path:
+        return (), None
+    group = path[: path.index("list")]
+    data = intent.source.data
+    for step in group:
+        data = data[step]
+    return group, data.get("csv") if isinstance(data, dict) else None

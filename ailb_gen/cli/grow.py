@@ -1,0 +1,165 @@
+"""`ailb-gen grow`: stripes, rails, spines and servers added in the fabric file, with what is new and what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ailb_gen.cli import visible
+from ailb_gen.cli.console import echo_changes, echo_json, echo_table, notify
+from ailb_gen.cli.options import DRY_RUN, FABRIC, JSON, output_option
+from ailb_gen.cli.steady import steady
+from ailb_gen.cli.verb import Verb, Verbs
+from ailb_gen.wording import counted
+
+if TYPE_CHECKING:
+    from ailb_gen.api.grow import GrowthResult
+    from ailb_gen.intent.growth import Unit
+
+app = typer.Typer(
+    cls=Verbs, name="grow", help="Add stripes, rails, spines or servers in the fabric file.", no_args_is_help=True
+)
+
+COUNT = Annotated[int, typer.Option("--by", min=1, max=4096, help="Add so many.")]
+CHANGES = Annotated[
+    bool, typer.Option("--allow-changes", help="Also where existing devices get other numbers, cables or colors.")
+]
+CABLES = Annotated[Path | None, output_option("new cables", "FILE")]
+
+
+@app.command("stripe", cls=Verb)
+def stripe(
+    fabric: FABRIC,
+    count: COUNT = 1,
+    output: CABLES = None,
+    allow_changes: CHANGES = False,
+    dry_run: DRY_RUN = False,
+    as_json: JSON = False,
+) -> None:
+    """Add stripes at the end.
+
+    Comments, order and form of the file stay. Refused when existing devices would change.
+    """
+    _grow(fabric, "stripe", count, output, allow_changes, dry_run, as_json)
+
+
+@app.command("rail", cls=Verb)
+def rail(
+    fabric: FABRIC,
+    count: COUNT = 1,
+    output: CABLES = None,
+    allow_changes: CHANGES = False,
+    dry_run: DRY_RUN = False,
+    as_json: JSON = False,
+) -> None:
+    """Add a leaf to every stripe, and a NIC to every server.
+
+    Not to stripes that say their own number of rails. Overrides keep the numbers and ports of existing leaves.
+    """
+    _grow(fabric, "rail", count, output, allow_changes, dry_run, as_json)
+
+
+@app.command("spine", cls=Verb)
+def spine(
+    fabric: FABRIC,
+    count: COUNT = 1,
+    output: CABLES = None,
+    allow_changes: CHANGES = False,
+    dry_run: DRY_RUN = False,
+    as_json: JSON = False,
+) -> None:
+    """Add spines at the end.
+
+    The number of colors and their step are written out where existing links would get other colors.
+    """
+    _grow(fabric, "spine", count, output, allow_changes, dry_run, as_json)
+
+
+@app.command("server", cls=Verb)
+def server(
+    fabric: FABRIC,
+    count: COUNT = 1,
+    output: CABLES = None,
+    allow_changes: CHANGES = False,
+    dry_run: DRY_RUN = False,
+    as_json: JSON = False,
+) -> None:
+    """Add servers to every stripe.
+
+    By count, or by name where a larger count would rename or recable existing servers. In a CSV file, rows are added.
+    """
+    _grow(fabric, "server", count, output, allow_changes, dry_run, as_json)
+
+
+def _grow(
+    fabric: Path, unit: Unit, count: int, output: Path | None, allow_changes: bool, dry_run: bool, as_json: bool
+) -> None:
+    from ailb_gen.api.grow import grow
+    from ailb_gen.cli.reports import check_place
+    from ailb_gen.report.write import write_bytes
+
+    if output is not None:
+        check_place("-o", output, [fabric])
+    result = grow(fabric, unit, count, allow_changes=allow_changes, warn=notify)
+    if output is not None and not dry_run:
+        write_bytes(output, result.cabling().encode(), "list of cables")
+    if not dry_run:
+        result.write()
+    # A full disk there does not hide that the files are written.
+    with steady(must_be_read=False):
+        if as_json:
+            echo_json(_json(fabric, unit, count, result, not dry_run))
+        else:
+            _show(unit, count, result)
+        if dry_run:
+            notify(f"{fabric}: not written, because of --dry-run")
+        elif not as_json:
+            _show_steps(fabric, result, output)
+
+
+def _show(unit: Unit, count: int, result: GrowthResult) -> None:
+    """Print what changes in the files, and what is new in the fabric."""
+    from ailb_gen.design.addition import lines
+
+    echo_changes(result.diff().removesuffix("\n").split("\n"))
+    if not visible.output.quiet:
+        typer.echo()
+        every = " in every stripe" if unit == "server" else ""
+        echo_table(f"{counted(count, unit)} more{every}", ("what", "value"), list(lines(result.addition)))
+
+
+def _show_steps(fabric: Path, result: GrowthResult, output: Path | None) -> None:
+    """Print in which order the larger fabric is installed, so that nothing that runs loses packets."""
+    more = result.addition
+    cables = counted(len(more.cables), "new cable")
+    steps = [f"plug in {cables}: {output}" if output else f"plug in {cables}; -o FILE lists them"]
+    if more.switches:
+        switches = counted(len(more.switches), "new switch")
+        steps.append(f"give {switches} management access, such as by ZTP: ailb-gen export ztp {fabric} -o DIR")
+    steps += [
+        f"ailb-gen generate {fabric} -o ARTIFACTS",
+        f"ailb-gen validate {fabric} ARTIFACTS",
+        f"ailb-gen plan {fabric} ARTIFACTS",
+        f"ailb-gen deploy {fabric} ARTIFACTS",
+    ]
+    notify(f"{', '.join(str(edit.file) for edit in result.edits)}: written; next:")
+    for number, step in enumerate(steps, 1):
+        notify(f"  {number}. {step}")
+
+
+def _json(fabric: Path, unit: Unit, count: int, result: GrowthResult, written: bool) -> dict[str, object]:
+    from ailb_gen.design.addition import changes, lines
+
+    return {
+        "fabric": str(fabric),
+        "unit": unit,
+        "count": count,
+        "written": written,
+        "files": [str(edit.file) for edit in result.edits],
+        "diff": result.diff(),
+        "new": dict(lines(result.addition)),
+        "changes": dict(changes(result.addition)),
+        "cables": [cable._asdict() for cable in result.addition.cables],
+    }

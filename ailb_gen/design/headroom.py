@@ -1,0 +1,75 @@
+"""How far a fabric can grow: tried with the design itself, so that each limit is the one that `generate` tells."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+from ailb_gen.design.build import DesignBuilder
+from ailb_gen.errors import IntentError, Problem
+from ailb_gen.intent.growth import UNITS, Unit, grown, growth
+from ailb_gen.intent.load import Intent
+
+
+@dataclass(frozen=True, slots=True)
+class Headroom:
+    """How far a fabric can grow by a unit.
+
+    `step` is the smallest number that is not refused at once for its colors; `most` is how many more fit, in steps.
+    `refused` is what keeps one step more from being added: the errors of `generate`. Where no value of the file adds
+    any, step and most are 0 and nothing is refused.
+    """
+
+    unit: Unit
+    step: int
+    most: int
+    refused: tuple[Problem, ...]
+
+
+def headroom(intent: Intent, unit: Unit) -> Headroom:
+    """Return how far a fabric, which must have a design, can grow by a unit.
+
+    What fails for a number is taken to fail for larger ones: pools, ports and sizes only become scarcer.
+    """
+    if not growth(intent, unit, 1):
+        return Headroom(unit, 0, 0, ())
+    colors = len(intent.fabric.spines) * intent.fabric.links_per_spine
+    # More spines must divide among the colors: at the latest with as many more as there are colors.
+    step = next((n for n in range(1, colors + 1) if _started(intent, unit, n)), 1) if unit == "spine" else 1
+    refusal = cache(lambda steps: _refusal(intent, unit, steps * step))
+    most = _largest(lambda steps: not refusal(steps))
+    return Headroom(unit, step, most * step, refusal(most + 1))
+
+
+def every_headroom(intent: Intent) -> tuple[Headroom, ...]:
+    """Return the room of a fabric by unit. Raises IntentError if it has no design."""
+    return tuple(headroom(intent, unit) for unit in UNITS)
+
+
+def _largest(fits: Callable[[int], bool]) -> int:
+    """Return the largest number for which a condition holds that fails for some number and all larger ones."""
+    high = 1
+    while fits(high):
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
+
+
+def _started(intent: Intent, unit: Unit, number: int) -> bool:
+    """Return whether what is checked before numbers are handed out allows so many more."""
+    try:
+        builder = DesignBuilder(grown(intent, growth(intent, unit, number)))
+    except IntentError:
+        return False
+    return not builder.problems.errors
+
+
+def _refusal(intent: Intent, unit: Unit, number: int) -> tuple[Problem, ...]:
+    """Return the errors of a fabric with so many units more."""
+    try:
+        DesignBuilder(grown(intent, growth(intent, unit, number))).parts()
+    except IntentError as error:
+        return tuple(problem for problem in error.problems if problem.severity == "error")
+    return ()
