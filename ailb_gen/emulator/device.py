@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ailb_gen.emulator.config_database import ConfigDatabase, UserSession
 from ailb_gen.emulator.disk import CommitRecord, Disk
-from ailb_gen.emulator.fabric_state import FabricState, TrafficCounters
+from ailb_gen.emulator.fabric_state import FabricState, QueueCounters, TrafficCounters
 from ailb_gen.emulator.faults import Faults
 from ailb_gen.emulator.messages import RpcError, error_at
 from ailb_gen.errors import UsageError
@@ -116,6 +116,10 @@ class EmulatedDevice:
         """Return the traffic of a port or of a logical interface since its counters were cleared."""
         now, before = self.fabric.counters(self.name, interface), self._cleared.get(interface, NEVER)[1]
         return TrafficCounters(*(max(count - then, 0) for count, then in zip(now, before, strict=True)))
+
+    def queue_counters(self, port: str, queue: int) -> QueueCounters:
+        """Return what a queue of a port has sent and dropped."""
+        return self.fabric.queue_counters(self.name, port, queue)
 
     def clear_counters(self, interface: str) -> None:
         """Let the counters of a port or of a logical interface begin at zero."""

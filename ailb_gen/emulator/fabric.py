@@ -11,7 +11,7 @@ from pathlib import Path as FilePath
 from typing import NamedTuple
 
 from ailb_gen.addresses import Prefix
-from ailb_gen.emulator.fabric_state import BgpSession, PrefixCounts, RouteTotals, TrafficCounters, unconfigured
+from ailb_gen.emulator.fabric_state import BgpSession, PrefixCounts, QueueCounters, RouteTotals, TrafficCounters, unconfigured
 from ailb_gen.emulator.ribs import CountedRouting, never_exported, own_routes, transit_routes
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.interface_ranges import effective
@@ -187,6 +187,10 @@ class EmulatedFabric:
     def counters(self, device: str, interface: str) -> TrafficCounters:
         """Return the traffic of a port or of a logical interface: none."""
         return TrafficCounters()
+
+    def queue_counters(self, device: str, port: str, queue: int) -> QueueCounters:
+        """Return the counters of a queue of a port: nothing is queued."""
+        return QueueCounters()
 
     def advertiser(self, device: str, interface: str) -> End | None:
         """Return the port whose router advertisements arrive on a logical interface; None if none do."""

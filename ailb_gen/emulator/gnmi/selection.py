@@ -1,0 +1,97 @@
+"""What paths of a request select of the state of a device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+import grpc
+
+from ailb_gen.emulator.gnmi.errors import GnmiRefusedError
+from ailb_gen.emulator.gnmi.paths import Steps, below, covers, message_of, text_of
+from ailb_gen.emulator.gnmi.state import CONTAINERS, Container, DeviceView, Keys, Values
+from ailb_gen.wording import some
+
+# Selections that are kept: switches of a fabric are asked the same.
+KEPT = 256
+
+
+class Row(NamedTuple):
+    """An instance of a container, by the number of the container, with the selected leaves."""
+
+    number: int
+    keys: Keys
+    values: Values
+
+
+class Selection:
+    """The leaves that some paths select, of any device."""
+
+    def __init__(self, patterns: tuple[Steps, ...]) -> None:
+        """Raises GnmiRefusedError for a path that no device can have."""
+        for pattern in patterns:
+            if not any(_reaches(pattern, container) for container in CONTAINERS):
+                names = some(sorted({container.path.split("/")[1] for container in CONTAINERS}))
+                raise GnmiRefusedError(
+                    grpc.StatusCode.INVALID_ARGUMENT,
+                    f"{text_of(pattern)}: no such path here; there are paths under {names}",
+                )
+        self._patterns = {
+            number: tuple(pattern for pattern in patterns if _reaches(pattern, container))
+            for number, container in enumerate(CONTAINERS)
+        }
+        self._leaves: dict[tuple[int, Keys], tuple[str, ...]] = {}
+
+    def has(self, counted: bool) -> bool:
+        """Return whether it selects counters, or anything else."""
+        return any(row and CONTAINERS[number].counted == counted for number, row in self._patterns.items())
+
+    def rows(self, view: DeviceView, counted: bool | None = None) -> Iterator[Row]:
+        """Iterate over what is selected of a device now: counters, everything else, or both."""
+        for number, patterns in self._patterns.items():
+            container = CONTAINERS[number]
+            if not patterns or counted not in (None, container.counted):
+                continue
+            every = len(container.leaves)
+            for keys, entry in container.entries(view):
+                leaves = self._leaves.get((number, keys))
+                if leaves is None:
+                    leaves = self._leaves[number, keys] = self._selected(number, keys)
+                if leaves:
+                    values = container.values(view, entry)
+                    if len(leaves) < every:
+                        values = {name: values[name] for name in leaves if name in values}
+                    yield Row(number, keys, values)
+
+    def _selected(self, number: int, keys: Keys) -> tuple[str, ...]:
+        container = CONTAINERS[number]
+        at = container.steps(keys)
+        patterns = [pattern for pattern in self._patterns[number] if below(pattern, at)]
+        return tuple(
+            name for name in container.leaves if any(covers(pattern, at + _leaf(name)) for pattern in patterns)
+        )
+
+
+@cache
+def _leaf(name: str) -> Steps:
+    return tuple((part, ()) for part in name.split("/"))
+
+
+def _reaches(pattern: Steps, container: Container) -> bool:
+    at = container.schema()
+    return below(pattern, at) and any(covers(pattern, at + _leaf(name)) for name in container.leaves)
+
+
+@lru_cache(maxsize=KEPT)
+def selection(patterns: tuple[Steps, ...]) -> Selection:
+    """Return what paths select; the same for the same paths. Raises GnmiRefusedError."""
+    return Selection(patterns)
+
+
+@lru_cache(maxsize=2**18)
+def leaf_paths(number: int, keys: Keys) -> dict[str, bytes]:
+    """Return the paths of all leaves of an instance of a container, as messages on the wire."""
+    container = CONTAINERS[number]
+    at = container.steps(keys)
+    return {name: message_of(at + _leaf(name)).SerializeToString() for name in container.leaves}
