@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ailb_gen.emulator.fleet import Fleet
+    from ailb_gen.emulator.gnmi.options import GnmiOptions
     from ailb_gen.emulator.host import FleetLogin
 
 PASSWORD = "AILB_PASSWORD"  # noqa: S105 - the name of a variable
@@ -73,6 +74,8 @@ def emulate(
     minute: options.MINUTE = 60.0,
     user: options.USER = "admin",
     authorized_keys: KEYS = None,
+    gnmi_port: options.GNMI_PORT = None,
+    gnmi_plain: options.GNMI_PLAIN = False,
     daemon: DAEMON = False,
     stop: STOP = None,
     as_json: options.JSON = False,
@@ -91,6 +94,7 @@ def emulate(
         return
     folders = list(dict.fromkeys(folder for folder in (inventory, state) if folder is not None))
     root_or_file = _checked(source, daemon, folders)
+    gnmi = _gnmi(gnmi_port, gnmi_plain)
     tell = partial(_tell, stop=folders[0] if daemon else None, as_json=as_json)
     announce = background.to_background(real(folders[0]), tell=tell) if daemon else tell
     from ailb_gen.emulator.fabric import EmulatedFabric
@@ -105,14 +109,14 @@ def emulate(
     with ExitStack() as stack:
         notes = [stack.enter_context(background.locked(folder)) for folder in folders]
         schema = load_schema(yang) if yang is not None else None
-        fleet = Fleet(devices, fabric, login, state, base_port, host, schema, minute)
+        fleet = Fleet(devices, fabric, login, state, base_port, host, schema, minute, gnmi)
         _add_faults(fleet, fault or [])
         stopping = threading.Event()
         stack.enter_context(Signals(lambda count: stopping.set()).handled())
         stack.enter_context(fleet)
         if inventory is not None:
             hosts = entries(fleet) | unmanaged(others)
-            write_inventory(inventory, hosts, fleet.known_hosts(), user, PASSWORD, kept)
+            write_inventory(inventory, hosts, fleet.known_hosts(), user, PASSWORD, kept, gnmi_ca=fleet.gnmi_certificate)
         line = ready_line(fleet, inventory)
         for note in notes:
             note(line)
@@ -126,10 +130,14 @@ def _tell(line: str, stop: Path | None = None, as_json: bool = False) -> None:
         typer.echo(line)
         return
     ready = json.loads(line)
-    ports = list(ready["ports"].items())
-    echo_table(f"{counted(len(ports), 'switch')} on {ready['address']}", ("switch", "port"), ports[:LISTED])
-    if len(ports) > LISTED:
-        typer.echo(f"and {len(ports) - LISTED} more, up to port {ports[-1][1]}")
+    gnmi = ready.get("gnmi", {})
+    rows = [(name, port, *([gnmi[name]] if gnmi else [])) for name, port in ready["ports"].items()]
+    head = ("switch", "port", *(["gNMI"] if gnmi else []))
+    echo_table(f"{counted(len(rows), 'switch')} on {ready['address']}", head, rows[:LISTED])
+    if len(rows) > LISTED:
+        typer.echo(f"and {len(rows) - LISTED} more, up to port {rows[-1][1]}")
+    if ready.get("gnmi_ca"):
+        typer.echo(f"certificate of gNMI: {ready['gnmi_ca']}")
     if ready["inventory"]:
         typer.echo(f"inventory: {ready['inventory']}")
     typer.echo(f"stop it with: ailb-gen emulate --stop {shlex.quote(str(stop))}" if stop else "Ctrl-C stops it")
@@ -149,6 +157,17 @@ def _checked(source: Path | None, daemon: bool, folders: Sequence[Path]) -> Path
     if daemon and not folders:
         raise UsageError("--daemon needs --inventory DIR or --state DIR, by which --stop finds the emulator")
     return source
+
+
+def _gnmi(port: int | None, plain: bool) -> GnmiOptions | None:
+    """Return how gNMI is answered, if at all. Raises UsageError."""
+    from ailb_gen.emulator.gnmi.options import GnmiOptions
+
+    if port is None:
+        if plain:
+            raise UsageError("--gnmi-plain needs --gnmi-port")
+        return None
+    return GnmiOptions(port, plain)
 
 
 def _login(user: str, inventory: Path | None, authorized_keys: Path | None) -> tuple[FleetLogin, str]:

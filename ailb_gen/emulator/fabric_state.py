@@ -60,12 +60,13 @@ class RouteTotals(NamedTuple):
 
 
 class TrafficCounters(NamedTuple):
-    """The traffic counters of an interface."""
+    """The traffic counters of an interface; drops are packets."""
 
     input_bytes: int = 0
     output_bytes: int = 0
     input_packets: int = 0
     output_packets: int = 0
+    output_drops: int = 0
 
 
 class QueueCounters(NamedTuple):

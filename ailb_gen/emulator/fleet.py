@@ -192,7 +192,7 @@ def _gnmi_ports(options: GnmiOptions | None, count: int, login: FleetLogin, addr
     if options is None:
         return None
     # gRPC is an extra.
-    from ailb_gen.emulator.gnmi.listener import GnmiPorts
+    from ailb_gen.emulator.gnmi.listener import GnmiPorts  # noqa: PLC0415
 
     _check_ports(count, options.base_port, "--gnmi-port")
     return GnmiPorts(options, login, address)

@@ -70,7 +70,7 @@ class Encoder:
     """Notifications of a device: each with the target that the request named, at most CHUNK leaves in one."""
 
     def __init__(self, prefix: gnmi_pb2.Path, encoding: int) -> None:
-        """Raises GnmiRefusedError."""
+        """Prepare messages. Raises GnmiRefusedError for an encoding that is not supported."""
         self._write = writer_of(encoding)
         self._prefix = gnmi_pb2.Path(target=prefix.target, origin=prefix.origin)
 

@@ -19,7 +19,7 @@ def answers(view: DeviceView, request: gnmi_pb2.GetRequest, at_ns: int) -> list[
         raise GnmiRefusedError(
             grpc.StatusCode.UNIMPLEMENTED, "configurations are not emulated here; read them over NETCONF"
         )
-    made = []
+    made: list[gnmi_pb2.Notification] = []
     for path in request.path or [gnmi_pb2.Path()]:
         pattern = absolute(request.prefix, path)
         rows = list(selection((pattern,)).rows(view))

@@ -18,7 +18,7 @@ try:
     from ailb_gen.emulator.gnmi.certificates import Authority
     from ailb_gen.emulator.gnmi.service import GnmiService
 except ImportError as missing:
-    raise without_extra("gNMI", f"{missing.name} is not installed", "gnmi") from missing
+    raise without_extra("--gnmi-port", f"{missing.name} is not installed", "gnmi") from missing
 
 # No port is shared with another process unnoticed.
 SETTINGS = (("grpc.so_reuseport", 0),)
@@ -29,7 +29,9 @@ GRACE_S = 0.0
 class GnmiListener:
     """The gNMI of a device: `start` and `stop` in the thread of the fleet, as often as the device reboots."""
 
-    def __init__(self, device: EmulatedDevice, login: FleetLogin, address: str, port: int, authority: Authority | None):
+    def __init__(
+        self, device: EmulatedDevice, login: FleetLogin, address: str, port: int, authority: Authority | None
+    ) -> None:
         self.port = port
         self._device, self._login, self._address = device, login, address
         self._keys = authority.certificate(device.name, address) if authority is not None else None
@@ -48,7 +50,7 @@ class GnmiListener:
                 self.port = server.add_secure_port(place, grpc.ssl_server_credentials([self._keys]))
         except RuntimeError as error:
             raise UsageError(
-                f"{self._device.name}: cannot listen on {self._address} port {self.port}: it is in use, or not allowed; "
+                f"{self._device.name}: cannot listen on {self._address} port {self.port}: it is in use or not allowed; "
                 "choose another --gnmi-port"
             ) from error
         await server.start()
@@ -65,9 +67,12 @@ class GnmiPorts:
     """The listeners of the devices of a fleet, made in their order."""
 
     def __init__(self, options: GnmiOptions, login: FleetLogin, address: str) -> None:
-        """Raises UsageError for a login without a password: gNMI knows no other."""
+        """Prepare the listeners. Raises UsageError for a login without a password: gNMI knows no other."""
         if not login.password:
-            raise UsageError("gNMI needs a password, and this login has public keys only; set one")
+            raise UsageError(
+                "--gnmi-port needs a password, and this login has public keys only; set AILB_PASSWORD, "
+                "or name an --inventory"
+            )
         self._options, self._login, self._address = options, login, address
         self._authority = None if options.plain else Authority()
         self._count = 0

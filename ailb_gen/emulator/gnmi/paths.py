@@ -57,7 +57,7 @@ def _fits(pattern: Step, step: Step) -> bool:
         return False
     keys = dict(step[1])
     # A key of the schema has the value of every entry.
-    return all(name in keys and ANY in (value, keys[name]) or keys.get(name) == value for name, value in pattern[1])
+    return all(name in keys and (value == keys[name] or ANY in (value, keys[name])) for name, value in pattern[1])
 
 
 def text_of(path: Steps) -> str:

@@ -29,7 +29,7 @@ class Selection:
     """The leaves that some paths select, of any device."""
 
     def __init__(self, patterns: tuple[Steps, ...]) -> None:
-        """Raises GnmiRefusedError for a path that no device can have."""
+        """Find the containers. Raises GnmiRefusedError for a path that no device can have."""
         for pattern in patterns:
             if not any(_reaches(pattern, container) for container in CONTAINERS):
                 names = some(sorted({container.path.split("/")[1] for container in CONTAINERS}))

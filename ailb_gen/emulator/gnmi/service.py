@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 from typing import NoReturn
 
 import grpc
-from pygnmi.spec.v080 import gnmi_pb2, gnmi_pb2_grpc
+from pygnmi.spec.v080 import gnmi_pb2
 
 from ailb_gen.emulator.device import EmulatedDevice
 from ailb_gen.emulator.gnmi.encode import WRITERS, Encoder
@@ -45,8 +45,8 @@ Context = grpc.aio.ServicerContext[object, object]
 Status = grpc.StatusCode
 
 
-class GnmiService(gnmi_pb2_grpc.gNMIServicer):
-    """The calls of gNMI about one device, in the thread of its fleet."""
+class GnmiService:
+    """The calls of gNMI about one device, by their names in the protocol, in the thread of its fleet."""
 
     def __init__(self, device: EmulatedDevice, login: FleetLogin) -> None:
         self._device, self._login = device, login

@@ -112,7 +112,9 @@ class Container:
 
     def schema(self) -> Steps:
         """Return the path of all instances: every key is a wildcard."""
-        return tuple((name, tuple((key, ANY if value is None else value) for key, value in row)) for name, row in self._parts)
+        return tuple(
+            (name, tuple((key, ANY if value is None else value) for key, value in row)) for name, row in self._parts
+        )
 
 
 def _one(view: DeviceView) -> Iterator[tuple[Keys, None]]:
@@ -197,7 +199,7 @@ def _counters(view: DeviceView, port: Port) -> Values:
         "in-fcs-errors": 0,
         "in-pause-pkts": 0,
         "out-errors": 0,
-        "out-discards": 0,
+        "out-discards": counts.output_drops,
         "out-pause-pkts": 0,
         "carrier-transitions": 0,
         "last-clear": int(device.cleared_at(port.name) * NANOSECOND),

@@ -28,8 +28,8 @@ SHORTEST_S, DEFAULT_S, LOOK_S = 1.0, 30.0, 1.0
 class Feed:
     """Paths that are sent in the same way: every `period_s` seconds, all or what has changed since.
 
-    `counted` is whether counters, everything else, or (None) both are sent; `heartbeat_s` is when all is sent again even
-    if nothing has changed, infinity for never.
+    `counted` is whether counters, everything else, or (None) both are sent; after `heartbeat_s` seconds all is sent
+    again even if nothing has changed, never if they are infinite.
     """
 
     selected: Selection

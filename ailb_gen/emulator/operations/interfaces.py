@@ -143,9 +143,7 @@ def _lanes(up: bool) -> list[etree._Element]:
 @cache
 def lane_values(up: bool) -> tuple[dict[str, float], ...]:
     """Return the light in and out of every lane in dBm and its bias current in mA, by their paths in OpenConfig."""
-    return tuple(
-        {path: float(lane.findtext(tag) or "nan") for path, tag in LIGHT.items()} for lane in _lanes(up)
-    )
+    return tuple({path: float(lane.findtext(tag) or "nan") for path, tag in LIGHT.items()} for lane in _lanes(up))
 
 
 def _port_state(query: InterfaceQuery, port: Port) -> tuple[Child, ...]:
@@ -266,7 +264,7 @@ def _traffic(query: InterfaceQuery, port: Port) -> Iterator[Child]:
         yield "output-error-count", 0
     if query.has("extensive"):
         yield fill("input-error-list")
-        yield fill("output-error-list")
+        yield fill("output-error-list", counts=counts)
 
 
 def _queues(device: EmulatedDevice, port: Port) -> etree._Element:
