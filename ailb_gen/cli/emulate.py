@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from ailb_gen.emulator.fleet import Fleet
     from ailb_gen.emulator.gnmi.options import GnmiOptions
     from ailb_gen.emulator.host import FleetLogin
+    from ailb_gen.emulator.traffic import LinkRate
+    from ailb_gen.network.fabric import End
 
 PASSWORD = "AILB_PASSWORD"  # noqa: S105 - the name of a variable
 # From so many devices on, routes may be a little behind the configurations: computing them takes seconds.
@@ -56,6 +58,22 @@ KEYS = Annotated[
     Path | None,
     typer.Option("--authorized-keys", help="Public keys of the user, one per line.", metavar="FILE"),
 ]
+TRAFFIC = Annotated[
+    str | None,
+    typer.Option(
+        "--traffic",
+        help="Count the packets of a collective (all-to-all, ring, permutation) at so much of a link's speed: ring=40.",
+        metavar="PATTERN=PERCENT",
+    ),
+]
+RATE = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--rate",
+        help="Let a port send at this rate, and drop a percentage: DEVICE:PORT=SPEED[/PERCENT]; repeatable.",
+        metavar="RATE",
+    ),
+]
 DAEMON = Annotated[bool, typer.Option("--daemon", help="Run in the background; return when every device is reachable.")]
 STOP = Annotated[
     Path | None, typer.Option("--stop", help="Stop the emulator that uses this --inventory or --state.", metavar="DIR")
@@ -76,6 +94,8 @@ def emulate(
     authorized_keys: KEYS = None,
     gnmi_port: options.GNMI_PORT = None,
     gnmi_plain: options.GNMI_PLAIN = False,
+    traffic: TRAFFIC = None,
+    rate: RATE = None,
     daemon: DAEMON = False,
     stop: STOP = None,
     as_json: options.JSON = False,
@@ -105,6 +125,7 @@ def emulate(
     with _artifacts(root_or_file) as root:
         devices, others = specs(root, user, loaded), servers(root)
         fabric = EmulatedFabric.read(root, LAG_S if len(devices) > MANY else 0.0)
+        fabric.send(_rates(root, traffic, rate or []))
     login, kept = _login(user, inventory, authorized_keys)
     with ExitStack() as stack:
         notes = [stack.enter_context(background.locked(folder)) for folder in folders]
@@ -157,6 +178,14 @@ def _checked(source: Path | None, daemon: bool, folders: Sequence[Path]) -> Path
     if daemon and not folders:
         raise UsageError("--daemon needs --inventory DIR or --state DIR, by which --stop finds the emulator")
     return source
+
+
+def _rates(root: Path, traffic: str | None, rates: Sequence[str]) -> dict[End, LinkRate]:
+    """Return what ports send: those of a pattern, and single ones, which come before it. Raises UsageError."""
+    from ailb_gen.emulator.rates import load_rates, parse_load, parse_rate
+
+    single = dict(map(parse_rate, rates))
+    return (load_rates(root, *parse_load(traffic)) if traffic is not None else {}) | single
 
 
 def _gnmi(port: int | None, plain: bool) -> GnmiOptions | None:

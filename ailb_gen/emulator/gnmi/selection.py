@@ -9,7 +9,7 @@ from typing import NamedTuple
 import grpc
 
 from ailb_gen.emulator.gnmi.errors import GnmiRefusedError
-from ailb_gen.emulator.gnmi.paths import Steps, below, covers, message_of, text_of
+from ailb_gen.emulator.gnmi.paths import ANY, Steps, below, covers, message_of, text_of
 from ailb_gen.emulator.gnmi.state import CONTAINERS, Container, DeviceView, Keys, Values
 from ailb_gen.wording import some
 
@@ -41,6 +41,12 @@ class Selection:
             number: tuple(pattern for pattern in patterns if _reaches(pattern, container))
             for number, container in enumerate(CONTAINERS)
         }
+        # Containers of which everything is selected, whatever the keys.
+        self._whole = {
+            number
+            for number, row in self._patterns.items()
+            if any(covers(pattern, CONTAINERS[number].schema()) and not _has_keys(pattern) for pattern in row)
+        }
         self._leaves: dict[tuple[int, Keys], tuple[str, ...]] = {}
 
     def has(self, counted: bool) -> bool:
@@ -66,8 +72,12 @@ class Selection:
 
     def _selected(self, number: int, keys: Keys) -> tuple[str, ...]:
         container = CONTAINERS[number]
+        if number in self._whole:
+            return container.leaves
         at = container.steps(keys)
         patterns = [pattern for pattern in self._patterns[number] if below(pattern, at)]
+        if any(covers(pattern, at) for pattern in patterns):
+            return container.leaves
         return tuple(
             name for name in container.leaves if any(covers(pattern, at + _leaf(name)) for pattern in patterns)
         )
@@ -76,6 +86,10 @@ class Selection:
 @cache
 def _leaf(name: str) -> Steps:
     return tuple((part, ()) for part in name.split("/"))
+
+
+def _has_keys(pattern: Steps) -> bool:
+    return any(value != ANY for _, keys in pattern for _, value in keys)
 
 
 def _reaches(pattern: Steps, container: Container) -> bool:
@@ -93,5 +107,11 @@ def selection(patterns: tuple[Steps, ...]) -> Selection:
 def leaf_paths(number: int, keys: Keys) -> dict[str, bytes]:
     """Return the paths of all leaves of an instance of a container, as messages on the wire."""
     container = CONTAINERS[number]
-    at = container.steps(keys)
-    return {name: message_of(at + _leaf(name)).SerializeToString() for name in container.leaves}
+    # The elements of a path are repeated: those of the leaf follow when their message does.
+    head = message_of(container.steps(keys)).SerializeToString()
+    return {name: head + _leaf_bytes(name) for name in container.leaves}
+
+
+@cache
+def _leaf_bytes(name: str) -> bytes:
+    return message_of(_leaf(name)).SerializeToString()
