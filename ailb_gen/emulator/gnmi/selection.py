@@ -114,4 +114,5 @@ def leaf_paths(number: int, keys: Keys) -> dict[str, bytes]:
 
 @cache
 def _leaf_bytes(name: str) -> bytes:
-    return message_of(_leaf(name)).SerializeToString()
+    found: bytes = message_of(_leaf(name)).SerializeToString()
+    return found
