@@ -9,6 +9,7 @@ import sys
 import threading
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
@@ -114,7 +115,6 @@ def emulate(
         return
     folders = list(dict.fromkeys(folder for folder in (inventory, state) if folder is not None))
     root_or_file = _checked(source, daemon, folders)
-    gnmi = _gnmi(gnmi_port, gnmi_plain)
     tell = partial(_tell, stop=folders[0] if daemon else None, as_json=as_json)
     announce = background.to_background(real(folders[0]), tell=tell) if daemon else tell
     from ailb_gen.emulator.fabric import EmulatedFabric
@@ -127,6 +127,7 @@ def emulate(
         fabric = EmulatedFabric.read(root, LAG_S if len(devices) > MANY else 0.0)
         fabric.send(_rates(root, traffic, rate or []))
     login, kept = _login(user, inventory, authorized_keys)
+    gnmi = _gnmi(gnmi_port, gnmi_plain)
     with ExitStack() as stack:
         notes = [stack.enter_context(background.locked(folder)) for folder in folders]
         schema = load_schema(yang) if yang is not None else None
@@ -189,13 +190,15 @@ def _rates(root: Path, traffic: str | None, rates: Sequence[str]) -> dict[End, L
 
 
 def _gnmi(port: int | None, plain: bool) -> GnmiOptions | None:
-    """Return how gNMI is answered, if at all. Raises UsageError."""
+    """Return how gNMI is answered, if at all. Raises UsageError, MissingExtraError."""
     from ailb_gen.emulator.gnmi.options import GnmiOptions
 
     if port is None:
         if plain:
             raise UsageError("--gnmi-plain needs --gnmi-port")
         return None
+    # What is missing is told before any directory is made.
+    import_module("ailb_gen.emulator.gnmi.listener")
     return GnmiOptions(port, plain)
 
 

@@ -5,12 +5,16 @@ Importing this module raises MissingExtraError without gRPC and the protocol buf
 
 from __future__ import annotations
 
+import os
+
 from ailb_gen.emulator.device import EmulatedDevice
 from ailb_gen.emulator.gnmi.options import GnmiOptions
 from ailb_gen.emulator.host import FleetLogin
 from ailb_gen.errors import UsageError
 from ailb_gen.optional import without_extra
 
+# What gRPC has to say of a port that is in use is said by the error.
+os.environ.setdefault("GRPC_VERBOSITY", "NONE")
 try:
     import grpc
     from pygnmi.spec.v080 import gnmi_pb2_grpc
@@ -18,7 +22,9 @@ try:
     from ailb_gen.emulator.gnmi.certificates import Authority
     from ailb_gen.emulator.gnmi.service import GnmiService
 except ImportError as missing:
-    raise without_extra("--gnmi-port", f"{missing.name} is not installed", "gnmi") from missing
+    raise without_extra(
+        "--gnmi-port", f"{(missing.name or 'gRPC').partition('.')[0]} is not installed", "gnmi"
+    ) from missing
 
 # No port is shared with another process unnoticed.
 SETTINGS = (("grpc.so_reuseport", 0),)
