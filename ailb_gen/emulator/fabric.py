@@ -92,6 +92,7 @@ class EmulatedFabric:
         self._prefixes: frozenset[Prefix] | None = None
         self._routing: tuple[int, float, CountedRouting] | None = None
         self._rejected: dict[object, dict[Prefix, bool]] = {}
+        self._passing: dict[object, frozenset[Prefix]] = {}
         self._sent: dict[tuple[str, int], Outgoing] = {}
 
     @classmethod
@@ -161,6 +162,7 @@ class EmulatedFabric:
     def _changed(self, name: str) -> None:
         self._generation += 1
         self._prefixes = None
+        self._passing.clear()
         self._sent.clear()
         self._sessions.pop(name, None)
         for cable in self._cables.get(name, ()):
@@ -344,10 +346,13 @@ class EmulatedFabric:
         rule, lists = rules(own, own.groups[group]), lists_of(own)
         # Leaves have the same policies: the verdicts are computed once for all of them.
         key = rule.exports, frozenset(own.prefix_lists.values())
+        if (known := self._passing.get(key)) is not None:
+            return known
         rejected = self._rejected.setdefault(key, {})
         for prefix in self._prefixes - rejected.keys():
             rejected[prefix] = never_exported(rule.exports, lists, prefix)
-        return frozenset(prefix for prefix in self._prefixes if not rejected[prefix])
+        found = self._passing[key] = frozenset(prefix for prefix in self._prefixes if not rejected[prefix])
+        return found
 
 
 @lru_cache(maxsize=65536)
