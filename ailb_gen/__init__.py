@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from ailb_gen.api.check_lab import check_lab as check_lab
     from ailb_gen.api.connect import Connection as Connection
     from ailb_gen.api.connect import connect as connect
+    from ailb_gen.api.drain import DrainChange as DrainChange
+    from ailb_gen.api.drain import drain as drain
+    from ailb_gen.api.drain import undrain as undrain
     from ailb_gen.api.export import export as export
     from ailb_gen.api.generate import Generation as Generation
     from ailb_gen.api.generate import compute_design as compute_design
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
 _NAMES = {
     "api.check_lab": ("check_lab",),
     "api.connect": ("Connection", "connect"),
+    "api.drain": ("DrainChange", "drain", "undrain"),
     "api.export": ("export",),
     "api.generate": ("Generation", "compute_design", "generate"),
     "api.inputs": ("load",),

@@ -46,3 +46,12 @@ def documents(values: Iterable[dict[str, Any] | list[dict[str, Any]]], comment: 
         yaml.dump(value, Dumper=_dumper(), sort_keys=False, width=10_000_000, allow_unicode=False) for value in values
     )
     return f"# {comment}\n" + "".join(f"---\n{text}" for text in texts)
+
+
+def inline(value: object) -> str:
+    """Return a value as YAML within a line; brackets hold the items of lists and mappings."""
+    import yaml
+
+    # In brackets, a text of several lines is quoted, too.
+    text: str = yaml.dump([value], Dumper=_dumper(), sort_keys=False, width=10_000_000, default_flow_style=True)
+    return text.strip()[1:-1]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from ailb_gen.yaml_text import documents, to_yaml
+from ailb_gen.yaml_text import documents, inline, to_yaml
 from tests.exports.fabrics import ODD
 
 HOSTILE = (
@@ -47,6 +47,9 @@ def same(text: str) -> None:
     written = to_yaml(value, "comment")
     assert yaml.safe_load(written) == value
     assert YAML(typ="safe", pure=True).load(written) == value
+    line = f"key: {inline(text)}  # comment\n"
+    assert line.count("\n") == 1
+    assert yaml.safe_load(line) == YAML(typ="safe", pure=True).load(line) == {"key": text}
 
 
 def test_lists_that_occur_twice_are_written_twice() -> None:

@@ -23,6 +23,8 @@ SECTIONS: dict[str, dict[str, str]] = {
         "init": "init.init",
         "generate": "generate.generate",
         "explain": "explain.explain",
+        "drain": "drain.drain",
+        "undrain": "drain.undrain",
         "draw": "draw.draw",
         "export": "export.export",
         "schema": "init.schema",

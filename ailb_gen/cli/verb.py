@@ -21,6 +21,8 @@ from ailb_gen.cli.visible import Color, output
 
 # What gives an option its value; what stands later wins.
 SOURCES = ("DEFAULT", "DEFAULT_MAP", "ENVIRONMENT", "COMMANDLINE")
+# A port behind its device, which has slashes as a file has: `stripe1-leaf1:et-0/0/1:0`.
+PORT = re.compile(r"[ :][a-z]{2,3}-[\d*?\[]")
 
 
 def _note(ctx: typer.Context, param: typer.CallbackParam, value: object) -> object:
@@ -142,7 +144,12 @@ class Verb(TyperCommand):
             return []
         parsed, _, _ = self.make_parser(ctx).parse_args(list(args))
         given = [str(parsed[param.name]) for param in arguments if parsed.get(param.name) is not None]
-        if len(given) > len(last) or not (given or ctx.resilient_parsing) or any(map(looks_like_file, given[:1])):
+        several = any(param.nargs < 0 for param in last)
+        if (
+            (len(given) > len(last) and not several)
+            or not (given or ctx.resilient_parsing)
+            or any(map(looks_like_file, given[:1]))
+        ):
             return []
         values: list[Any] = (
             [completed(ctx, str(key_of(param))) for param in first]
@@ -162,7 +169,8 @@ def _help_record(param: Any, record: Callable[[Any], tuple[str, str] | None], ct
 
 def looks_like_file(word: str) -> bool:
     """Return whether a word is a file, there or not, rather than the name of a device or run."""
-    return "/" in word or word.endswith((".yaml", ".yml")) or Path(word).is_file()
+    slash = "/" in word and PORT.search(word) is None
+    return slash or word.endswith((".yaml", ".yml")) or Path(word).is_file()
 
 
 class Commands(Mapping[str, Any]):

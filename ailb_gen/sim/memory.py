@@ -19,7 +19,7 @@ MEMINFO = Path("/proc/meminfo")
 BASE = 250 << 20
 # Bytes of a task with its place in the workload and its share of a queue pair, of a running flow with its timers, of
 # a link with its queues, of a packet under way; of these there are up to three times as many while their array grows.
-TASK, FLOW, LINK, PACKET = 192, 352, 1024, 3 * 64
+TASK, FLOW, LINK, PACKET = 152, 336, 1024, 3 * 64
 # What congestion control keeps of a flow that goes by more than the marks of DCQCN, and telemetry of packets and flows.
 CONTROLLED, TELEMETRY = 80, 3 * 120
 # What the ends of a flow count when its receiver asks for its packets.

@@ -198,6 +198,7 @@ def test_they_can_be_printed(plan: Page) -> None:
     expect(plan.locator("details.change").first).to_be_visible()
 
 
+@pytest.mark.exhaustive
 def test_a_plan_of_576_switches(opened: Opener, trees: Trees, tmp_path: Path) -> None:
     model = read_fabric_model(trees("frontier"), {})
     names = [name for name, role in model.roles.items() if role in ("leaf", "spine")]

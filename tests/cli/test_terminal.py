@@ -64,6 +64,10 @@ CASES = (
     Case("generate-check", "generate changed.yaml -o out --check", 1),
     Case("generate-diff", "generate changed.yaml -o out --diff --limit spine1"),
     Case("fabric-error", "generate wrong.yaml -o new", 2, quick=True),
+    Case("drain", "drain fabric.yaml spine1 --floor 75% --dry-run"),
+    Case("drain-refused", "drain fabric.yaml spine1 spine2 --floor 75%", 2, quick=True),
+    Case("undrain-refused", "undrain fabric.yaml spine1", 2, quick=True),
+    Case("undrain", "undrain drained.yaml spine1 --dry-run"),
     Case("explain-leaf", "explain fabric.yaml stripe1-leaf1"),
     Case("explain-spine", "explain fabric.yaml spine1"),
     Case("explain-server", "explain fabric.yaml gpu-s1-1"),
@@ -185,6 +189,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     text = (ROOT / "examples/lab/fabric.yaml").read_text(encoding="utf-8")
     (place / "fabric.yaml").write_text(text)
     (place / "changed.yaml").write_text(text.replace("interval_ms: 300", "interval_ms: 500"))
+    (place / "drained.yaml").write_text(f"{text}drain: [spine1, 'stripe1-leaf1 spine2']  # INC-42\n")
     (place / "wrong.yaml").write_text(text.replace("spines: 4", "spines: 0").replace("rails: 2", "rails: two"))
     (place / "what-if.yaml").write_text(WHAT_IF)
     (place / "wrong.conf").write_text(WRONG)

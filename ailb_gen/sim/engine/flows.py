@@ -11,6 +11,7 @@ from ailb_gen.sim.engine.links import join, kick
 from ailb_gen.sim.engine.nic import activate, begin_message, data_packet, nic_link
 from ailb_gen.sim.engine.random import mix
 from ailb_gen.sim.engine.records import EngineState
+from ailb_gen.sim.engine.steered import HOPS
 from ailb_gen.sim.engine.timeouts import begin_measuring
 from ailb_gen.sim.fabric import UNREACHABLE
 
@@ -19,13 +20,25 @@ from ailb_gen.sim.fabric import UNREACHABLE
 def packets_of(state: EngineState, task: int) -> int:
     """Return how many packets a flow has."""
     payload = state.config[0].payload_bytes
-    return (state.tasks[task].amount + payload - 1) // payload
+    return (state.task_amount[task] + payload - 1) // payload
+
+
+@inlined
+def _begin_choices(state: EngineState, flow: int, now: int) -> None:
+    """Forget what the load balancer noted of the flow that had this record before."""
+    noted = state.choices[flow]
+    noted.epoch_at, noted.moved_at = r.NEVER, now
+    noted.epoch_packets = noted.epoch_marks = 0
+    for hop in range(HOPS):
+        noted.choice[hop] = r.NONE
+        noted.chosen_at[hop] = 0
 
 
 @compiled
 def _new_flow(state: EngineState, task: int, now: int) -> int:
     """Return the record of a flow that starts."""
-    config, run, entry = state.config[0], state.run[0], state.tasks[task]
+    config, run = state.config[0], state.run[0]
+    sender, receiver, queue_pair = state.task_source[task], state.task_target[task], state.task_queue_pair[task]
     number = run.free_flow
     if number == r.NONE:
         number = run.fresh_flow
@@ -34,38 +47,35 @@ def _new_flow(state: EngineState, task: int, now: int) -> int:
     else:
         flow = state.flows[number]
         run.free_flow = flow.ring_next
-    entry.flow = number
-    target, source = state.hosts[entry.target], state.hosts[entry.source]
+    state.tasks[task].flow = number
+    target, source = state.hosts[receiver], state.hosts[sender]
     flow.task = task
     flow.references = 0
-    flow.source, flow.target = entry.source, entry.target
-    flow.destination = target.first + entry.queue_pair % target.count
-    flow.back = source.first + entry.queue_pair % source.count
-    ends = mix(int(entry.source) + (int(entry.target) << 24))
+    flow.source, flow.target = sender, receiver
+    flow.destination = target.first + queue_pair % target.count
+    flow.back = source.first + queue_pair % source.count
+    ends = mix(int(sender) + (int(receiver) << 24))
     # Some ps between two messages of a host are no difference to their hash.
-    flow.key = mix((ends << 30) + (int(now) if state.parameters[0].hash_start else int(entry.port)))
+    flow.key = mix((ends << 30) + (int(now) if state.parameters[0].hash_start else int(state.task_port[task])))
     flow.packets = packets_of(state, task)
-    flow.last_bytes = entry.amount - (flow.packets - 1) * config.payload_bytes
-    flow.priority = entry.priority + r.FIRST_DATA
+    flow.last_bytes = state.task_amount[task] - (flow.packets - 1) * config.payload_bytes
+    flow.priority = state.tasks[task].priority + r.FIRST_DATA
     flow.ring_next = r.NONE
     flow.phase = r.IDLE
     flow.next = flow.unsent = flow.acknowledged = flow.repair = flow.highest = 0
     flow.recovery = r.NONE
     flow.timer = 0
-    if config.transport != r.RAW:
+    if config.transport != r.RAW and config.timeout_ps == r.NONE:
         begin_measuring(state, number)
     flow.available = now
     flow.expected = flow.arrived = 0
     flow.latest = flow.refused = r.NONE
-    flow.refused_at = 0
+    flow.refused_at = flow.back_at = 0
     flow.context = 0
     flow.path = 0
-    flow.epoch_at, flow.moved_at = r.NEVER, now
-    flow.epoch_packets = flow.epoch_marks = 0
     flow.marks = 0
-    for hop in range(r.HOPS):
-        flow.choice[hop] = r.NONE
-        flow.chosen_at[hop] = 0
+    if config.notes:
+        _begin_choices(state, number, now)
     begin_flow(state, number, now)
     if config.transport >= r.SELECTIVE:
         forget_all(state.arrived, number)
@@ -88,7 +98,7 @@ def _nic(state: EngineState, flow: int, packet: int, now: int) -> int:
 @spliced
 def start_flow(state: EngineState, task: int, now: int) -> None:
     """Start a flow: all of its packets at once (raw), or its queue pair."""
-    if state.hosts[state.tasks[task].source].links == UNREACHABLE:
+    if state.hosts[state.task_source[task]].links == UNREACHABLE:
         state.run[0].packets += packets_of(state, task)
         state.run[0].unreachable += packets_of(state, task)
         return
@@ -114,8 +124,8 @@ def make_ready(state: EngineState, task: int, now: int) -> None:
     """Start a task as soon as its time has come."""
     record = state.tasks[task]
     run = state.run[0]
-    if record.not_before > now:
-        add_timer(state, record.not_before, r.START, task)
+    if state.task_not_before[task] > now:
+        add_timer(state, state.task_not_before[task], r.START, task)
         return
     record.next_ready = r.NONE
     if run.ready_head == r.NONE:
@@ -131,7 +141,7 @@ def end_task(state: EngineState, task: int, now: int) -> None:
     record = state.tasks[task]
     record.finish = now
     state.run[0].ended += 1
-    for number in range(record.first_successor, state.tasks[task + 1].first_successor):
+    for number in range(state.first_successor[task], state.first_successor[task + 1]):
         successor = state.successors[number]
         state.tasks[successor].waits -= 1
         if state.tasks[successor].waits == 0:
@@ -144,7 +154,7 @@ def next_arrivals(state: EngineState, now: int) -> None:
     run = state.run[0]
     while run.arrival < len(state.arrivals):
         task = state.arrivals[run.arrival]
-        time = state.tasks[task].not_before
+        time = state.task_not_before[task]
         if time > now:
             add_timer(state, time, r.ARRIVALS, r.NONE)
             return
@@ -155,7 +165,7 @@ def next_arrivals(state: EngineState, now: int) -> None:
 @compiled
 def compute(state: EngineState, task: int, now: int) -> None:
     """Start a computation."""
-    if state.tasks[task].amount == 0:
+    if state.task_amount[task] == 0:
         end_task(state, task, now)
     else:
-        add_timer(state, now + state.tasks[task].amount, r.COMPUTED, task)
+        add_timer(state, now + state.task_amount[task], r.COMPUTED, task)

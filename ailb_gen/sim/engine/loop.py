@@ -192,13 +192,13 @@ def _start(state: EngineState, now: int) -> int:
     run = state.run[0]
     task = run.ready_head
     record = state.tasks[task]
-    raw = record.source != r.NONE and state.config[0].transport == r.RAW
+    raw = state.task_source[task] != r.NONE and state.config[0].transport == r.RAW
     if raw and run.free_packets < packets_of(state, task) + SPARE:
         run.needed = packets_of(state, task) + SPARE
         return r.NEEDS_PACKETS
     run.ready_head = record.next_ready
     record.start = now
-    if record.source == r.NONE:
+    if state.task_source[task] == r.NONE:
         compute(state, task, now)
     else:
         start_flow(state, task, now)

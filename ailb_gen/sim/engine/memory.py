@@ -1,6 +1,6 @@
 """The arrays of a run, from fabric, workload and settings; their growth."""
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from ailb_gen.sim.engine.senders import (
     STAMP,
     STAMPS,
 )
-from ailb_gen.sim.engine.steered import STEERED
+from ailb_gen.sim.engine.steered import CHOICES, STEERED
 from ailb_gen.sim.engine.trimming import buffers, largest_buffer, trim_bytes, trims
 from ailb_gen.sim.fabric import PS_PER_S, UNREACHABLE, FabricArrays
 from ailb_gen.sim.settings import SimulationSettings
@@ -37,6 +37,7 @@ TRANSPORTS = {
 # Those that acknowledge every packet, so that none is refused for coming out of order.
 IN_ANY_ORDER = ("timeout-only", "receiver-driven")
 FIRST_PACKETS, FIRST_TIMERS = 4096, 1024
+_PLAIN: tuple[Literal["C"], Literal["W"]] = ("C", "W")
 NO_LIMIT = 2**31 - 1
 # The least timeout that follows from round trips, in idle round trips of the longest path. Queues and pauses can make a
 # round trip so much longer from one packet to the next, and a timeout without a loss sends a whole window again.
@@ -110,7 +111,6 @@ def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSett
         packets=chained_packets(FIRST_PACKETS, 0),
         tasks=tasks,
         limiters=limiters,
-        successors=np.array(workload.successors, np.int32),
         arrivals=workload.arrivals(),
         rerouted=np.zeros(workload.count, np.int32),
         changes=_changes(fabric, settings),
@@ -131,6 +131,7 @@ def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSett
         kept=records(len(limiters) if controls.keeps else 1, CONTROLLED),
         stamps=records(FIRST_PACKETS * hops or 1, STAMP),
         pacers=records(links if trims(settings) else 1, PACER, head=NONE, tail=NONE),
+        **_columns(workload),
         **_flows(flows, _words(fabric, workload, settings), settings, hops, keeps=hooks.keeps(most)),
     )
 
@@ -138,10 +139,12 @@ def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSett
 def _flows(count: int, words: int, settings: SimulationSettings, hops: int, keeps: bool) -> dict[str, Any]:
     """Return the arrays by flow; `keeps`: the load balancer has records of its own."""
     name, asks = settings.transport.name, trims(settings)
+    measures = name != "raw" and settings.transport.timeout_ps is None
     bits = (count if name not in ("raw", "go-back-n") else 1, words)
     return {
         "flows": records(count, r.FLOW),
-        "senders": records(1 if name == "raw" else count, SENDER),
+        "senders": records(count if measures else 1, SENDER),
+        "choices": records(count if HOOKS[settings.balancer.name].notes else 1, CHOICES),
         "controlled": records(count if CONTROLS[settings.congestion.name].keeps else 1, CONTROLLED),
         "last_stamps": records(count * hops or 1, STAMP),
         "arrived": np.zeros(bits, np.int64),
@@ -189,6 +192,7 @@ def _config(
         and not hooks.reads_queues
         and classes == r.FIRST_DATA + 1,
         "deferred": hooks.deferred,
+        "notes": hooks.notes,
         "transport": TRANSPORTS[transport.name],
         "balancer": NUMBERS[settings.balancer.name],
         "chunk": settings.balancer.parameters.get("chunk_packets", 0),
@@ -329,22 +333,27 @@ def chained_packets(count: int, first: int) -> Records:
 
 def _tasks(workload: Workload, settings: SimulationSettings) -> tuple[Records, Records]:
     """Return the tasks, and what congestion control knows of the queue pairs that several of them have."""
-    count = workload.count
-    result = records(
-        count + 1,
-        r.TASK,
-        first_successor=workload.first_successor,
-        **dict.fromkeys(("start", "finish", "flow", "limiter"), NONE),
-    )
-    for name in ("source", "target", "queue_pair", "port", "amount", "waits"):
-        result[name][:count] = getattr(workload, name)
-    result["not_before"][:count] = workload.start_ps
+    none = dict.fromkeys(("start", "finish", "flow", "limiter"), NONE)
+    result = records(workload.count, r.TASK, waits=workload.waits, **none)
     if workload.priority is not None:
-        result["priority"][:count] = workload.priority
+        result["priority"] = workload.priority
     shared = 0
     if settings.congestion.name != "none":
-        result["limiter"][:count], shared = shared_queue_pairs(workload)
+        result["limiter"], shared = shared_queue_pairs(workload)
     return result, records(max(1, shared), LIMITER, flow=NONE)
+
+
+def _columns(workload: Workload) -> dict[str, Any]:
+    """Return what the workload says of tasks, in the form for which the engine is compiled; no copy of what has it."""
+    narrow = {name: getattr(workload, name) for name in ("source", "target", "queue_pair", "port")}
+    found = {f"task_{name}": np.require(column, np.int32, _PLAIN) for name, column in narrow.items()}
+    return {
+        **found,
+        "task_amount": np.require(workload.amount, np.int64, _PLAIN),
+        "task_not_before": np.require(workload.start_ps, np.int64, _PLAIN),
+        "first_successor": np.require(workload.first_successor, np.int64, _PLAIN),
+        "successors": np.require(workload.successors, np.int32, _PLAIN),
+    }
 
 
 def _destinations(fabric: FabricArrays) -> Records:

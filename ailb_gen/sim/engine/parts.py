@@ -37,7 +37,6 @@ def divided(state: EngineState, fabric: FabricArrays, workload: Workload, found:
         first = part * FIRST_PACKETS
         packets[first : first + FIRST_PACKETS] = chained_packets(FIRST_PACKETS, first)
     goes_on = ~found.last[workload.successors]
-    state.tasks["first_successor"] = np.append(0, np.cumsum(goes_on))[workload.first_successor]
     hops = int(state.config[0]["telemetry_hops"])
     state = state._replace(
         all_wires=wires,
@@ -46,6 +45,7 @@ def divided(state: EngineState, fabric: FabricArrays, workload: Workload, found:
         sync=np.zeros(parts * WORDS, np.int64),
         packets=packets,
         stamps=records(len(packets) * hops or 1, STAMP),
+        first_successor=np.append(0, np.cumsum(goes_on))[workload.first_successor],
         successors=state.successors[goes_on],
     )
     run = {"free_packets": FIRST_PACKETS, "window": -1, **dict.fromkeys(("free_flow", "ready_head"), NONE)}

@@ -21,8 +21,6 @@ Ints32 = npt.NDArray[np.int32]
 
 NONE = -1
 NEVER = 2**63 - 1
-# Switch hops of a path that a flow remembers choices for.
-HOPS = 4
 # A packet that was sent so often goes in circles.
 MOST_HOPS = 16
 BUCKETS = 32
@@ -152,8 +150,7 @@ PACKET = np.dtype(
     ],
     align=True,
 )
-# A cache line each: what sending and acknowledgements use; rate and congestion; the receiver and what is rare; the load
-# balancer.
+# A cache line each: what sending and acknowledgements use; rate and congestion; the receiver and what is rare.
 FLOW = np.dtype(
     [
         # The sender.
@@ -193,13 +190,7 @@ FLOW = np.dtype(
         ("highest", "i4"),  # the highest that was acknowledged on its own
         ("context_next", "i4"),
         ("context_previous", "i4"),
-        ("epoch_packets", "i4"),
-        ("epoch_marks", "i4"),
-        # The load balancer.
-        ("epoch_at", "i8"),  # when it began; NEVER: it begins with the next answer
-        ("moved_at", "i8"),  # to another path
-        ("choice", "i4", (HOPS,)),
-        ("chosen_at", "i8", (HOPS,)),
+        ("back_at", "i8"),  # when go-back-N went back; answers to what was sent before ask for nothing new
     ],
     align=True,
 )
@@ -207,13 +198,6 @@ FLOW = np.dtype(
 SENDING, CONGESTION, RECEIVING = range(3)
 TASK = np.dtype(
     [
-        ("source", "i4"),
-        ("target", "i4"),
-        ("queue_pair", "i4"),
-        ("port", "i4"),
-        ("amount", "i8"),
-        ("not_before", "i8"),
-        ("first_successor", "i8"),
         ("waits", "i4"),
         ("priority", "i4"),
         ("next_ready", "i4"),
@@ -310,6 +294,7 @@ CONFIG = np.dtype(
         ("common_round_trip_ps", "i8"),
         ("balancer", "i8"),
         ("chunk", "i8"),  # packets at whose end a host may choose another path; 0: after every packet
+        ("notes", "i8"),  # the load balancer notes choices
         ("delayed", "i8"),  # tasks that wait for others and for a time
         ("round_robin", "i8"),
         ("window", "i8"),  # packets in flight
@@ -355,14 +340,23 @@ class EngineState(NamedTuple):
     held: Records  # by class and link
     packets: Records
     flows: Records
-    senders: Records  # by flow
+    senders: Records  # by flow; one record if timeouts are given
+    choices: Records  # by flow; one record if the load balancer notes none
     controlled: Records  # by flow; one record if congestion control keeps none
     kept: Records  # the same of queue pairs, by limiter
     stamps: Records  # by packet and switch
     last_stamps: Records  # by flow and switch
     tasks: Records
-    limiters: Records
+    # Of tasks, what the workload says.
+    task_source: Ints32
+    task_target: Ints32
+    task_queue_pair: Ints32
+    task_port: Ints32
+    task_amount: Ints
+    task_not_before: Ints
+    first_successor: Ints  # by task, and one more
     successors: Ints32
+    limiters: Records
     changes: Records
     next_hops: Ints32  # (states of the FIBs, switches * prefixes)
     fib_times: Ints

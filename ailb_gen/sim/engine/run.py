@@ -128,7 +128,7 @@ def _outcome(
     histogram: Int64,
     sampler: Sampler | None,
 ) -> SimulationOutcome:
-    state, tasks, now = parts[0], parts[0].tasks[:-1], _now(parts)
+    state, tasks, now = parts[0], parts[0].tasks, _now(parts)
     totals = {name: _sum(parts, name) for name in COUNTS}
     totals["hops"] = int(_of_link(parts, "packets").sum())
     totals["data_hops"] = _sum(parts, "data_hops")

@@ -4,12 +4,11 @@ import numpy as np
 
 from ailb_gen.sim.congestion import CONGESTION
 
-# What the sender of a flow measures. `round_trip` 0: nothing yet.
+# What the sender of a flow measures where no timeout is given. `round_trip` 0: nothing yet.
 SENDER = np.dtype(
     [
         ("round_trip", "f8"),  # smoothed, and its mean deviation (RFC 6298)
         ("deviation", "f8"),
-        ("back_at", "i8"),  # when go-back-N went back; answers to what was sent before ask for nothing new
         ("doublings", "i8"),  # of the timeout, since the last acknowledgement
     ],
     align=True,

@@ -1,11 +1,25 @@
-"""The record of a flow for load balancers that keep more of one than their choices."""
+"""The records of a flow for load balancers: what many note of one, and what few keep beyond."""
 
 import numpy as np
 
+# Switch hops of a path that a flow remembers choices for.
+HOPS = 4
 # Probes that a flow remembers.
 PROBES = 64
 # Paths that acknowledgements have left for packets to come.
 GRANTS = 64
+# What load balancers note of a flow: what switches chose for it, by hop, and how a round trip goes.
+CHOICES = np.dtype(
+    [
+        ("epoch_at", "i8"),  # when the round trip began; NEVER: it begins with the next answer
+        ("moved_at", "i8"),  # to another path
+        ("epoch_packets", "i4"),
+        ("epoch_marks", "i4"),
+        ("choice", "i4", (HOPS,)),
+        ("chosen_at", "i8", (HOPS,)),
+    ],
+    align=True,
+)
 # What ConWeave keeps of a flow at its first and its last switch, and Hopper and MP-RDMA at its host.
 STEERED = np.dtype(
     [

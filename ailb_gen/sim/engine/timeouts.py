@@ -17,7 +17,7 @@ def begin_measuring(state: EngineState, flow: int) -> None:
     """Forget what was measured of the flow that had this record before."""
     sender = state.senders[flow]
     sender.round_trip = sender.deviation = 0.0
-    sender.back_at = sender.doublings = 0
+    sender.doublings = 0
 
 
 @compiled

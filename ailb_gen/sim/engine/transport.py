@@ -159,13 +159,13 @@ def _go_back(state: EngineState, flow: int, expected: int, sent: int, now: int) 
     All packets from there on are sent again, in order. So a NACK that is caused by a packet sent before then tells
     nothing new, and one caused by a later packet tells that the repetition was lost, too.
     """
-    record, sender = state.flows[flow], state.senders[flow]
+    record = state.flows[flow]
     if expected >= record.next or expected < record.acknowledged:
         return
-    if sent < sender.back_at and not state.config[0].every_nack:
+    if sent < record.back_at and not state.config[0].every_nack:
         return
     record.next = expected
-    sender.back_at = now
+    record.back_at = now
     record.timeout_at = now + timeout_of(state, flow)
 
 
@@ -224,12 +224,13 @@ def expire(state: EngineState, task: int, now: int) -> None:
         add_timer(state, now + timeout_of(state, flow), r.TIMEOUT, task)
         return
     state.run[0].timeouts += 1
-    state.senders[flow].doublings += 1
+    if config.timeout_ps == r.NONE:
+        state.senders[flow].doublings += 1
     timed_out(state, flow, now)
     congestion.timed_out(state, flow, now)
     if config.transport == r.GO_BACK_N:
         record.next = record.acknowledged
-        state.senders[flow].back_at = now
+        record.back_at = now
     elif config.transport == r.RECEIVER_DRIVEN:
         take_all_for_lost(state, flow)
     else:

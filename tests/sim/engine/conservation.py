@@ -184,7 +184,7 @@ class Check:
                 assert references[flow] == 0
             else:
                 assert self.tasks["flow"][task] == flow
-        running = {task for task, flow in enumerate(self.tasks["flow"][:-1]) if flow != r.NONE}
+        running = {task for task, flow in enumerate(self.tasks["flow"]) if flow != r.NONE}
         assert running == set(tasks) - {r.NONE}
 
     def rings(self) -> None:

@@ -17,7 +17,8 @@ from ailb_gen.sim.engine.balancers.hooks import Hooks
 from ailb_gen.sim.engine.balancers.simple import by_hash
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.random import power, random_below
-from ailb_gen.sim.engine.records import DATA, HOPS, NONE, EngineState
+from ailb_gen.sim.engine.records import DATA, NONE, EngineState
+from ailb_gen.sim.engine.steered import HOPS
 from ailb_gen.sim.fabric import LEAF, FabricArrays
 
 # An entry of a table: the time at which it came, and in its last bits a metric.
@@ -100,16 +101,16 @@ def choose(state: EngineState, node: int, first: int, count: int, packet: int, n
     if min(leaf, other) == NONE or leaf == other:
         return by_hash(state, node, count, packet)
     hop = record.hops & (HOPS - 1)
-    flow = state.flows[record.flow]
+    noted = state.choices[record.flow]
     # A place in all sets: other next hops, after a failure, are another choice.
-    kept = flow.choice[hop] - first if first <= flow.choice[hop] < first + count else NONE
+    kept = noted.choice[hop] - first if first <= noted.choice[hop] < first + count else NONE
     position = kept
-    if kept == NONE or now - flow.chosen_at[hop] > state.parameters[0].gap_ps:
+    if kept == NONE or now - noted.chosen_at[hop] > state.parameters[0].gap_ps:
         position = _least_congested(state, node, other, first, count, kept, now)
-        if flow.choice[hop] not in (NONE, first + position):
-            state.rerouted[flow.task] += 1
-        flow.choice[hop] = first + position
-    flow.chosen_at[hop] = now
+        if noted.choice[hop] not in (NONE, first + position):
+            state.rerouted[state.flows[record.flow].task] += 1
+        noted.choice[hop] = first + position
+    noted.chosen_at[hop] = now
     return position
 
 
@@ -169,4 +170,4 @@ def tables(fabric: FabricArrays, parameters: Mapping[str, float]) -> tuple[int, 
     return leaves, leaves, 1 + 2 * (1 + int(fabric.uplink_numbers().max(initial=0)))
 
 
-HOOKS = {"conga": Hooks(choose=choose, sent=sent, remember=(LEAF,), tables=tables)}
+HOOKS = {"conga": Hooks(choose=choose, sent=sent, notes=True, remember=(LEAF,), tables=tables)}

@@ -36,8 +36,9 @@ from ailb_gen.sim.engine.balancers.simple import by_hash
 from ailb_gen.sim.engine.events import add_timer
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.random import happens, mix, power, random_below
-from ailb_gen.sim.engine.records import BALANCER, BEST_BAND, HOPS, NEVER, NONE, EngineState
+from ailb_gen.sim.engine.records import BALANCER, BEST_BAND, NEVER, NONE, EngineState
 from ailb_gen.sim.engine.routes import fib_entry
+from ailb_gen.sim.engine.steered import HOPS
 from ailb_gen.sim.fabric import LEAF, SPINE, FabricArrays
 
 # The share of the average that a sample leaves.
@@ -208,11 +209,12 @@ def _by_flowset(state: EngineState, node: int, first: int, count: int, packet: i
             position = _reassigned(state, node, first, count, packet, position, now)
     state.metrics[FLOWSETS, first, entry] = (now << POSITION_BITS) | (position + 1)
     hop = state.packets[packet].hops & (HOPS - 1)
-    flow = state.flows[state.packets[packet].flow]
-    if flow.choice[hop] != first + position:
-        if flow.choice[hop] != NONE:
-            state.rerouted[flow.task] += 1
-        flow.choice[hop] = first + position
+    flow = state.packets[packet].flow
+    noted = state.choices[flow]
+    if noted.choice[hop] != first + position:
+        if noted.choice[hop] != NONE:
+            state.rerouted[state.flows[flow].task] += 1
+        noted.choice[hop] = first + position
     return position
 
 
@@ -254,12 +256,16 @@ def floods(fabric: FabricArrays, parameters: Mapping[str, float]) -> tuple[int, 
 
 
 HOOKS = {
-    "dlb": Hooks(choose=dynamic, reads_queues=True, remember=(LEAF, SPINE), tables=tables),
+    "dlb": Hooks(choose=dynamic, reads_queues=True, notes=True, remember=(LEAF, SPINE), tables=tables),
     "dlb-per-packet": Hooks(choose=best, reads_queues=True),
-    "dlb-assigned-flow": Hooks(choose=assigned_flow, reads_queues=True, remember=(LEAF, SPINE), tables=tables),
-    "glb": Hooks(everywhere=True, choose=dynamic, begin=begin, expire=flood, reads_queues=True, tables=tables),
+    "dlb-assigned-flow": Hooks(
+        choose=assigned_flow, reads_queues=True, notes=True, remember=(LEAF, SPINE), tables=tables
+    ),
+    "glb": Hooks(
+        everywhere=True, choose=dynamic, begin=begin, expire=flood, reads_queues=True, notes=True, tables=tables
+    ),
     "spectrum-x": Hooks(
         everywhere=True, choose=best, begin=begin, expire=flood, reads_queues=True, deferred=True, tables=floods
     ),
-    "rlb": Hooks(choose=dynamic, reads_queues=True, remember=(LEAF, SPINE), tables=tables),
+    "rlb": Hooks(choose=dynamic, reads_queues=True, notes=True, remember=(LEAF, SPINE), tables=tables),
 }

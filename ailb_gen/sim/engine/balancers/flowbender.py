@@ -59,7 +59,7 @@ def move(state: EngineState, flow: int, path: int, now: int) -> None:
     """Let a flow take another path."""
     record = state.flows[flow]
     record.path = path
-    record.moved_at = now
+    state.choices[flow].moved_at = now
     if state.config[0].chunk:
         state.steered[flow].chunk_at = now
     state.rerouted[record.task] += 1
@@ -76,30 +76,30 @@ def other_path(state: EngineState, flow: int) -> int:
 def rehash(state: EngineState, flow: int, now: int) -> None:
     """Let a flow take a random other path; the next answer to a packet on that begins a round trip."""
     move(state, flow, other_path(state, flow), now)
-    record = state.flows[flow]
-    record.epoch_at = NEVER
-    record.epoch_packets = record.epoch_marks = 0
+    noted = state.choices[flow]
+    noted.epoch_at = NEVER
+    noted.epoch_packets = noted.epoch_marks = 0
 
 
 @compiled
 def round_trip_ended(state: EngineState, flow: int, sent: int, marked: int, now: int) -> int:
     """Count the answer to a packet that was sent at a time; return GOES_ON, or how the round trip that it ends was."""
-    record = state.flows[flow]
+    noted = state.choices[flow]
     sent = round_trip_began(state, flow, sent, now)
-    if sent == NEVER or sent < record.moved_at:
+    if sent == NEVER or sent < noted.moved_at:
         return GOES_ON
-    if record.epoch_at == NEVER:
-        record.epoch_at = sent if state.config[0].chunk else now
-    record.epoch_packets += 1
+    if noted.epoch_at == NEVER:
+        noted.epoch_at = sent if state.config[0].chunk else now
+    noted.epoch_packets += 1
     if state.parameters[0].late_factor:
-        record.epoch_marks += now - sent > state.parameters[0].late_factor * state.steered[flow].base_round_trip
+        noted.epoch_marks += now - sent > state.parameters[0].late_factor * state.steered[flow].base_round_trip
     else:
-        record.epoch_marks += marked
-    if sent < record.epoch_at:
+        noted.epoch_marks += marked
+    if sent < noted.epoch_at:
         return GOES_ON
-    many = record.epoch_marks * 100 > record.epoch_packets * state.parameters[0].marked_percent
-    record.epoch_at = now
-    record.epoch_packets = record.epoch_marks = 0
+    many = noted.epoch_marks * 100 > noted.epoch_packets * state.parameters[0].marked_percent
+    noted.epoch_at = now
+    noted.epoch_packets = noted.epoch_marks = 0
     return CONGESTED if many else CLEAR
 
 
@@ -121,6 +121,7 @@ HOOKS = {
         begin_flow=begin_flow,
         answered=answered,
         timed_out=timed_out,
+        notes=True,
         keeps=lambda parameters: bool(parameters["late_factor"] or parameters["chunk_packets"]),
     )
 }

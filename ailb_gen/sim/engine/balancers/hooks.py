@@ -15,9 +15,9 @@ class Hooks:
 
     `everywhere`: nodes know of others at once, not by packets only, or share what they know: such a run has one core.
     `deferred`: what arrives at one time chooses one after the other before anything is sent. `reads_queues`: queues are
-    to be exact at every moment. `remember`: the tiers of switches that keep what they chose for a flow in its record,
-    by hop, so that several of them share a place in it. `keeps`: whether it keeps more of a flow than others (the
-    records `steered`), by its parameters.
+    to be exact at every moment. `notes`: it notes choices or round trips of a flow (the records `choices`). `remember`:
+    the tiers of switches that note what they chose for a flow by hop, so that several of them share a place. `keeps`:
+    whether it keeps more of a flow (the records `steered`), by its parameters.
     """
 
     # (node, first, count, packet): the position in a next-hop set of the link that a packet takes; None: by hash.
@@ -44,6 +44,7 @@ class Hooks:
     answered: Hook | None = None
     reads_queues: bool = False
     everywhere: bool = False
+    notes: bool = False
     remember: tuple[int, ...] = ()
     deferred: bool = False
     keeps: Callable[[Mapping[str, float]], bool] = lambda parameters: False

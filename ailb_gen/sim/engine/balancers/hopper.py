@@ -36,9 +36,9 @@ def begin_flow(state: EngineState, flow: int, now: int) -> None:
 
 @compiled
 def _begin_epoch(state: EngineState, flow: int, now: int) -> None:
-    record, own = state.flows[flow], state.steered[flow]
-    record.epoch_at = now
-    record.epoch_packets = 0
+    noted, own = state.choices[flow], state.steered[flow]
+    noted.epoch_at = now
+    noted.epoch_packets = 0
     own.may_probe = own.may_switch = 1
     own.round_trips = own.weighted_round_trips = 0.0
 
@@ -88,7 +88,7 @@ def _probe(state: EngineState, flow: int, now: int) -> None:
 def _last_round_trip(state: EngineState, flow: int) -> float:
     """Return the round trip of the last packet in flight: that of the epoch's answers, extrapolated."""
     record, own = state.flows[flow], state.steered[flow]
-    count = record.epoch_packets
+    count = state.choices[flow].epoch_packets
     mean = own.round_trips / count
     if count < 2:
         return float(mean)
@@ -131,18 +131,18 @@ def _is_congested(state: EngineState, flow: int) -> bool:
 @compiled
 def answered(state: EngineState, flow: int, sent: int, marked: int, now: int) -> None:
     """Take the round trip of a packet that was sent at a time."""
-    record, own = state.flows[flow], state.steered[flow]
+    noted, own = state.choices[flow], state.steered[flow]
     sent = flowbender.round_trip_began(state, flow, sent, now)
-    if sent == NEVER or sent < record.moved_at:
+    if sent == NEVER or sent < noted.moved_at:
         return
-    if now - record.epoch_at >= own.base_round_trip:
+    if now - noted.epoch_at >= own.base_round_trip:
         _begin_epoch(state, flow, now)
     time = float(now - sent)
     alpha = state.parameters[0].alpha
-    own.round_trip = time if not record.epoch_packets else alpha * time + (1.0 - alpha) * own.round_trip
+    own.round_trip = time if not noted.epoch_packets else alpha * time + (1.0 - alpha) * own.round_trip
     own.round_trips += time
-    own.weighted_round_trips += time * record.epoch_packets
-    record.epoch_packets += 1
+    own.weighted_round_trips += time * noted.epoch_packets
+    noted.epoch_packets += 1
     if own.may_probe and own.round_trip > state.parameters[0].probe_factor * own.base_round_trip:
         own.may_probe = 0
         _probe(state, flow, now)
@@ -177,4 +177,8 @@ def receive(state: EngineState, packet: int, now: int) -> None:
     end_flow(state, flow)
 
 
-HOOKS = {"hopper": Hooks(begin_flow=begin_flow, answered=answered, receive=receive, keeps=lambda parameters: True)}
+HOOKS = {
+    "hopper": Hooks(
+        begin_flow=begin_flow, answered=answered, receive=receive, notes=True, keeps=lambda parameters: True
+    )
+}

@@ -21,34 +21,34 @@ ROUNDS = 0
 @compiled
 def begin_flow(state: EngineState, flow: int, now: int) -> None:
     """Begin without congested round trips."""
-    state.flows[flow].choice[ROUNDS] = 0
+    state.choices[flow].choice[ROUNDS] = 0
 
 
 @compiled
 def answered(state: EngineState, flow: int, sent: int, marked: int, now: int) -> None:
     """Take the answer to a packet that was sent at a time; move the flow if congestion lasts."""
-    record, parameters = state.flows[flow], state.parameters[0]
+    record, noted, parameters = state.flows[flow], state.choices[flow], state.parameters[0]
     ended = round_trip_ended(state, flow, sent, marked, now)
     if ended == CLEAR:
-        record.choice[ROUNDS] = 0
+        noted.choice[ROUNDS] = 0
     elif ended == CONGESTED:
-        record.choice[ROUNDS] = min(record.choice[ROUNDS] + 1, int(parameters.rounds))
+        noted.choice[ROUNDS] = min(noted.choice[ROUNDS] + 1, int(parameters.rounds))
     idle = record.next == record.acknowledged
     wanted = parameters.idle_rounds if idle else parameters.rounds
-    if now < record.chosen_at[ROUNDS] or record.choice[ROUNDS] < wanted:
+    if now < noted.chosen_at[ROUNDS] or noted.choice[ROUNDS] < wanted:
         return
-    record.choice[ROUNDS] = 0
+    noted.choice[ROUNDS] = 0
     rehash(state, flow, now)
 
 
 @compiled
 def timed_out(state: EngineState, flow: int, now: int) -> None:
     """Move a flow whose timer has expired, and let it stay there."""
-    record = state.flows[flow]
-    record.choice[ROUNDS] = 0
+    record, noted = state.flows[flow], state.choices[flow]
+    noted.choice[ROUNDS] = 0
     suspended = int(state.parameters[0].suspend_ps)
-    record.chosen_at[ROUNDS] = now + suspended + int(suspended * (random_bits(state, record.source) / 4294967296.0))
+    noted.chosen_at[ROUNDS] = now + suspended + int(suspended * (random_bits(state, record.source) / 4294967296.0))
     rehash(state, flow, now)
 
 
-HOOKS = {"plb": Hooks(begin_flow=begin_flow, answered=answered, timed_out=timed_out)}
+HOOKS = {"plb": Hooks(begin_flow=begin_flow, answered=answered, timed_out=timed_out, notes=True)}

@@ -45,10 +45,10 @@ def choose(state: EngineState, node: int, first: int, count: int, packet: int, n
     if ends_at(state, packet, first):
         return by_hash(state, node, count, packet)
     if record.hops == 1:
-        flow = state.flows[record.flow]
-        if flow.choice[0] == r.NONE:
-            flow.choice[0] = _place(state, node, first, count, packet, now)
-        record.tag = STEERED | (flow.choice[0] << PATH)
+        noted = state.choices[record.flow]
+        if noted.choice[0] == r.NONE:
+            noted.choice[0] = _place(state, node, first, count, packet, now)
+        record.tag = STEERED | (noted.choice[0] << PATH)
     return (record.tag >> PATH) % count
 
 
@@ -67,4 +67,4 @@ def takes(state: EngineState, node: int, number: int, packet: int, now: int) -> 
     return True
 
 
-HOOKS = {"seqbalance": Hooks(choose=choose, takes=takes, reads_queues=True, everywhere=True, tables=tables)}
+HOOKS = {"seqbalance": Hooks(choose=choose, takes=takes, reads_queues=True, everywhere=True, notes=True, tables=tables)}

@@ -3,7 +3,8 @@
 from ailb_gen.sim.engine.balancers.hooks import Hooks
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.random import mix, random_below
-from ailb_gen.sim.engine.records import HOPS, NEVER, NONE, EngineState
+from ailb_gen.sim.engine.records import NEVER, NONE, EngineState
+from ailb_gen.sim.engine.steered import HOPS
 from ailb_gen.sim.fabric import LEAF, SPINE
 
 
@@ -102,15 +103,16 @@ def drill(state: EngineState, node: int, first: int, count: int, packet: int, no
 def letflow(state: EngineState, node: int, first: int, count: int, packet: int, now: int) -> int:
     """Return the position of the flowlet of a packet: a random one after a gap in the flow (Vanini et al. 2017)."""
     hop = state.packets[packet].hops & (HOPS - 1)
-    flow = state.flows[state.packets[packet].flow]
-    chosen = flow.choice[hop]
-    if chosen == NONE or chosen >= count or now - flow.chosen_at[hop] > state.parameters[0].gap_ps:
+    number = state.packets[packet].flow
+    noted = state.choices[number]
+    chosen = noted.choice[hop]
+    if chosen == NONE or chosen >= count or now - noted.chosen_at[hop] > state.parameters[0].gap_ps:
         fresh = random_below(state, node, count)
         if chosen not in (NONE, fresh):
-            state.rerouted[flow.task] += 1
+            state.rerouted[state.flows[number].task] += 1
         chosen = fresh
-        flow.choice[hop] = chosen
-    flow.chosen_at[hop] = now
+        noted.choice[hop] = chosen
+    noted.chosen_at[hop] = now
     return chosen
 
 
@@ -139,6 +141,6 @@ HOOKS = {
             (len(fabric.names), len(fabric.destination_prefix), 1) if parameters["by_destination"] else (1, 1, 1)
         ),
     ),
-    "letflow": Hooks(choose=letflow, at_hosts=True, remember=(LEAF, SPINE)),
+    "letflow": Hooks(choose=letflow, at_hosts=True, notes=True, remember=(LEAF, SPINE)),
     "flowlet": Hooks(choose=flowlet, at_hosts=True),
 }

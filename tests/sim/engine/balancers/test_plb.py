@@ -32,7 +32,7 @@ def moved(marks, in_flight, suspended_us=0):
             plb.timed_out(state, 0, now)
         else:
             # An answer to a packet sent after the last round trip began ends that one.
-            flow.epoch_at = min(int(flow.epoch_at), now)
+            state.choices[0].epoch_at = min(int(state.choices[0].epoch_at), now)
             plb.answered(state, 0, now, marked, now)
         found.append(int(state.rerouted[0]))
     return found
@@ -43,10 +43,11 @@ def congested_after_timeout():
     flow.task = 0
     plb.begin_flow(state, 0, 0)
     # All of three packets were marked; the first answer from the other path begins a round trip, and was not.
-    flow.epoch_at, flow.epoch_packets, flow.epoch_marks = 10, 3, 3
+    noted = state.choices[0]
+    noted.epoch_at, noted.epoch_packets, noted.epoch_marks = 10, 3, 3
     plb.timed_out(state, 0, 50)
     plb.answered(state, 0, 60, 0, 70)
-    return int(flow.choice[0])
+    return int(noted.choice[0])
 
 print(json.dumps([
     moved([1] * 13, 5), moved([1] * 4, 0), moved([1, 1, 0, 1, 1, 1], 0), moved([1, 1, None, 1, 1, 1], 0),
