@@ -48,7 +48,7 @@ async def measure(root: Path, rounds: int) -> None:
     fabric.write_text(FABRIC.format(**SHAPE), encoding="utf-8")
     subscriptions = exported(fabric, root)
     run("generate", str(fabric), "-o", str(root / "generated"))
-    words = ("--loaded", "--traffic", "all-to-all=40", "--base-port", "0", "--gnmi-port", "0")
+    words = ("--loaded", "--link-traffic", "all-to-all=40", "--base-port", "0", "--gnmi-port", "0")
     command = [sys.executable, "-m", "ailb_gen", "emulate", str(root / "generated"), "--inventory", str(inventory)]
     with subprocess.Popen([*command, *words], stdout=subprocess.PIPE, text=True) as process:
         try:

@@ -62,7 +62,7 @@ KEYS = Annotated[
 TRAFFIC = Annotated[
     str | None,
     typer.Option(
-        "--traffic",
+        "--link-traffic",
         help="Count the packets of a collective (all-to-all, ring, permutation) at so much of a link's speed: ring=40.",
         metavar="PATTERN=PERCENT",
     ),
@@ -70,7 +70,7 @@ TRAFFIC = Annotated[
 RATE = Annotated[
     list[str] | None,
     typer.Option(
-        "--rate",
+        "--port-rate",
         help="Let a port send at this rate, and drop a percentage: DEVICE:PORT=SPEED[/PERCENT]; repeatable.",
         metavar="RATE",
     ),

@@ -24,13 +24,15 @@ def parse_load(text: str) -> tuple[str, float]:
     pattern, _, percent = text.partition("=")
     if pattern not in PATTERNS:
         hint = did_you_mean(pattern, PATTERNS) or f"there are {', '.join(PATTERNS)}"
-        raise UsageError(f"--traffic {text!r}: there is no pattern {pattern!r}; {hint}")
+        raise UsageError(f"--link-traffic {text!r}: there is no pattern {pattern!r}; {hint}")
     try:
         share = float(percent) / 100
     except ValueError:
         share = -1.0
     if not 0 < share <= 1:
-        raise UsageError(f"--traffic {text!r}: write PATTERN=PERCENT with more than 0 and at most 100 %, as ring=40")
+        raise UsageError(
+            f"--link-traffic {text!r}: write PATTERN=PERCENT with more than 0 and at most 100 %, as ring=40"
+        )
     return pattern, share
 
 
@@ -40,7 +42,7 @@ def parse_rate(text: str) -> tuple[End, LinkRate]:
     dropped = float(found[4] or 0) / 100 if found is not None else 0.0
     if found is None or dropped > 1:
         raise UsageError(
-            f"--rate {text!r}: write DEVICE:PORT=SPEED with a speed as 0, 100g or 10m, and /PERCENT behind it if "
+            f"--port-rate {text!r}: write DEVICE:PORT=SPEED with a speed as 0, 100g or 10m, and /PERCENT behind it if "
             "packets are dropped, as spine1:et-0/0/0=100g/2"
         )
     return End(found[1], found[2]), LinkRate(read_speed(found[3]) or 0, dropped)
@@ -56,7 +58,7 @@ def load_rates(root: Path, pattern: str, share: float) -> dict[End, LinkRate]:
     speed = min((cable.speed_bps for cable in cables if cable.speed_bps), default=0)
     loads = loads_of(routing, pattern)
     if not speed or not loads:
-        raise UsageError(f"{root}: no link with a speed comes up there; without one there is no --traffic")
+        raise UsageError(f"{root}: no link with a speed comes up there; without one there is no --link-traffic")
     queues = {name: _queue(switch) for name, switch in routing.graph.network.switches.items()}
     return {
         end: LinkRate(load * share * speed, queue=queues[end.device])

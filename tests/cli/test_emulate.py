@@ -172,7 +172,7 @@ def test_gnmi_as_it_is_documented(verb: Cli, tmp_path: Path) -> None:
     folder = tmp_path / "inventory"
     first = free_ports(16)
     ports = ("--base-port", str(first), "--gnmi-port", str(first + 8))
-    traffic = ("--loaded", "--traffic", "ring=40", "--rate", "spine1:et-0/0/0=0")
+    traffic = ("--loaded", "--link-traffic", "ring=40", "--port-rate", "spine1:et-0/0/0=0")
     code, out, err = verb(str(LAB), "--inventory", str(folder), *ports, *traffic, "--daemon")
     try:
         assert code == 0, err
@@ -249,11 +249,11 @@ def test_what_runs_in_the_foreground_can_be_stopped(verb: Cli, tmp_path: Path) -
         ([str(LAB), "--gnmi-plain"], "--gnmi-plain needs --gnmi-port"),
         ([str(LAB), "--gnmi-port", "65530"], "8 devices do not fit above port 65530; choose a lower --gnmi-port"),
         ([str(LAB), "--gnmi-port", "0", "--base-port", "0", "--host", "192.0.2.1"], "Cannot assign requested address"),
-        ([str(LAB), "--traffic", "rings=40"], "there is no pattern 'rings'; did you mean 'ring'"),
-        ([str(LAB), "--traffic", "ring=400"], "write PATTERN=PERCENT"),
-        ([str(LAB), "--rate", "spine1:et-0/0/0=fast"], "write DEVICE:PORT=SPEED"),
-        ([str(LAB), "--rate", "spine1:et-9/9/9=100g"], "spine1 has no cable to another switch on et-9/9/9"),
-        ([str(LAB), "--rate", "spine9:et-0/0/0=100g"], "spine9 has no cable to another switch"),
+        ([str(LAB), "--link-traffic", "rings=40"], "there is no pattern 'rings'; did you mean 'ring'"),
+        ([str(LAB), "--link-traffic", "ring=400"], "write PATTERN=PERCENT"),
+        ([str(LAB), "--port-rate", "spine1:et-0/0/0=fast"], "write DEVICE:PORT=SPEED"),
+        ([str(LAB), "--port-rate", "spine1:et-9/9/9=100g"], "spine1 has no cable to another switch on et-9/9/9"),
+        ([str(LAB), "--port-rate", "spine9:et-0/0/0=100g"], "spine9 has no cable to another switch"),
     ],
 )
 def test_what_is_refused_before_it_starts(verb: Cli, tmp_path: Path, options: list[str], reason: str) -> None:

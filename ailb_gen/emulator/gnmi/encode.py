@@ -14,8 +14,9 @@ from pygnmi.spec.v080 import gnmi_pb2
 
 from ailb_gen.emulator.gnmi.errors import GnmiRefusedError
 from ailb_gen.emulator.gnmi.paths import Steps, message_of
-from ailb_gen.emulator.gnmi.selection import Row, leaf_paths
-from ailb_gen.emulator.gnmi.state import CONTAINERS, Value
+from ailb_gen.emulator.gnmi.selection import StateRow, leaf_paths
+from ailb_gen.emulator.gnmi.state import CONTAINERS
+from ailb_gen.emulator.gnmi.view import Value
 
 # Leaves in a message: with their paths about 50 kB.
 CHUNK = 500
@@ -74,7 +75,9 @@ class Encoder:
         self._write = writer_of(encoding)
         self._prefix = gnmi_pb2.Path(target=prefix.target, origin=prefix.origin)
 
-    def notifications(self, rows: Iterable[Row], gone: Iterable[Steps], at_ns: int) -> Iterator[gnmi_pb2.Notification]:
+    def notifications(
+        self, rows: Iterable[StateRow], gone: Iterable[Steps], at_ns: int
+    ) -> Iterator[gnmi_pb2.Notification]:
         """Yield the messages with rows, and with paths that are no more."""
         write, made = self._write, self._begin(at_ns)
         made.delete.extend(message_of(path) for path in gone)
@@ -96,6 +99,6 @@ class Encoder:
         return gnmi_pb2.Notification(timestamp=at_ns, prefix=self._prefix)
 
 
-def path_of(row: Row) -> Steps:
+def path_of(row: StateRow) -> Steps:
     """Return the path of an instance of a container."""
     return CONTAINERS[row.number].steps(row.keys)

@@ -9,7 +9,7 @@ from ailb_gen.emulator.gnmi.encode import Encoder
 from ailb_gen.emulator.gnmi.errors import GnmiRefusedError
 from ailb_gen.emulator.gnmi.paths import absolute, text_of
 from ailb_gen.emulator.gnmi.selection import selection
-from ailb_gen.emulator.gnmi.state import DeviceView
+from ailb_gen.emulator.gnmi.view import DeviceView
 
 
 def answers(view: DeviceView, request: gnmi_pb2.GetRequest, at_ns: int) -> list[gnmi_pb2.Notification]:

@@ -10,14 +10,15 @@ import grpc
 
 from ailb_gen.emulator.gnmi.errors import GnmiRefusedError
 from ailb_gen.emulator.gnmi.paths import ANY, Steps, below, covers, message_of, text_of
-from ailb_gen.emulator.gnmi.state import CONTAINERS, Container, DeviceView, Keys, Values
+from ailb_gen.emulator.gnmi.state import CONTAINERS
+from ailb_gen.emulator.gnmi.view import Container, DeviceView, Keys, Values
 from ailb_gen.wording import some
 
 # Selections that are kept: switches of a fabric are asked the same.
 KEPT = 256
 
 
-class Row(NamedTuple):
+class StateRow(NamedTuple):
     """An instance of a container, by the number of the container, with the selected leaves."""
 
     number: int
@@ -25,7 +26,7 @@ class Row(NamedTuple):
     values: Values
 
 
-class Selection:
+class PathSelection:
     """The leaves that some paths select, of any device."""
 
     def __init__(self, patterns: tuple[Steps, ...]) -> None:
@@ -53,7 +54,7 @@ class Selection:
         """Return whether it selects counters, or anything else."""
         return any(row and CONTAINERS[number].counted == counted for number, row in self._patterns.items())
 
-    def rows(self, view: DeviceView, counted: bool | None = None) -> Iterator[Row]:
+    def rows(self, view: DeviceView, counted: bool | None = None) -> Iterator[StateRow]:
         """Iterate over what is selected of a device now: counters, everything else, or both."""
         for number, patterns in self._patterns.items():
             container = CONTAINERS[number]
@@ -68,7 +69,7 @@ class Selection:
                     values = container.values(view, entry)
                     if len(leaves) < every:
                         values = {name: values[name] for name in leaves if name in values}
-                    yield Row(number, keys, values)
+                    yield StateRow(number, keys, values)
 
     def _selected(self, number: int, keys: Keys) -> tuple[str, ...]:
         container = CONTAINERS[number]
@@ -98,9 +99,9 @@ def _reaches(pattern: Steps, container: Container) -> bool:
 
 
 @lru_cache(maxsize=KEPT)
-def selection(patterns: tuple[Steps, ...]) -> Selection:
+def selection(patterns: tuple[Steps, ...]) -> PathSelection:
     """Return what paths select; the same for the same paths. Raises GnmiRefusedError."""
-    return Selection(patterns)
+    return PathSelection(patterns)
 
 
 @lru_cache(maxsize=2**18)

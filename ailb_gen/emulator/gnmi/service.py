@@ -21,9 +21,9 @@ from ailb_gen.emulator.gnmi.encode import WRITERS, Encoder
 from ailb_gen.emulator.gnmi.errors import GnmiRefusedError
 from ailb_gen.emulator.gnmi.get import answers
 from ailb_gen.emulator.gnmi.paths import Steps
-from ailb_gen.emulator.gnmi.selection import Row
-from ailb_gen.emulator.gnmi.state import DeviceView
+from ailb_gen.emulator.gnmi.selection import StateRow
 from ailb_gen.emulator.gnmi.subscription import Feed, feeds, selected
+from ailb_gen.emulator.gnmi.view import DeviceView
 from ailb_gen.emulator.host import FleetLogin
 from ailb_gen.errors import AilbError
 
@@ -191,7 +191,7 @@ def _bytes(value: str | bytes) -> bytes:
 
 
 def _responses(
-    encoder: Encoder, rows: Iterable[Row], gone: Iterable[Steps] = ()
+    encoder: Encoder, rows: Iterable[StateRow], gone: Iterable[Steps] = ()
 ) -> Iterator[gnmi_pb2.SubscribeResponse]:
     for update in encoder.notifications(rows, gone, time.time_ns()):
         yield gnmi_pb2.SubscribeResponse(update=update)

@@ -16,8 +16,8 @@ from pygnmi.spec.v080 import gnmi_pb2
 from ailb_gen.emulator.gnmi.encode import path_of
 from ailb_gen.emulator.gnmi.errors import GnmiRefusedError
 from ailb_gen.emulator.gnmi.paths import Steps, absolute, text_of
-from ailb_gen.emulator.gnmi.selection import Row, Selection, selection
-from ailb_gen.emulator.gnmi.state import DeviceView, Keys, Values
+from ailb_gen.emulator.gnmi.selection import PathSelection, StateRow, selection
+from ailb_gen.emulator.gnmi.view import DeviceView, Keys, Values
 
 NANOSECOND = 10**9
 # In seconds: the shortest interval, the one of TARGET_DEFINED where none is named, how often changes are looked for.
@@ -32,7 +32,7 @@ class Feed:
     again even if nothing has changed, never if they are infinite.
     """
 
-    selected: Selection
+    selected: PathSelection
     period_s: float
     changes_only: bool = False
     counted: bool | None = None
@@ -41,14 +41,14 @@ class Feed:
     full_s: float = 0.0
     _sent: dict[tuple[int, Keys], Values] = field(default_factory=dict)
 
-    def start(self, view: DeviceView, now_s: float, silent: bool) -> list[Row]:
+    def start(self, view: DeviceView, now_s: float, silent: bool) -> list[StateRow]:
         """Return the state now; with `silent` nothing, but it counts as sent."""
         self.due_s, self.full_s = now_s + self.period_s, now_s + self.heartbeat_s
         rows = list(self.selected.rows(view, self.counted))
         self._sent = {row[:2]: row.values for row in rows} if self.changes_only else {}
         return [] if silent else rows
 
-    def collect(self, view: DeviceView, now_s: float) -> tuple[list[Row], list[Steps]]:
+    def collect(self, view: DeviceView, now_s: float) -> tuple[list[StateRow], list[Steps]]:
         """Return what is due, and the paths that are no more; what was missed while busy is left out."""
         self.due_s += self.period_s * max(1, math.ceil((now_s - self.due_s) / self.period_s))
         rows = list(self.selected.rows(view, self.counted))
@@ -58,11 +58,11 @@ class Feed:
         if whole:
             self.full_s = now_s + self.heartbeat_s
         before, self._sent = self._sent, {row[:2]: row.values for row in rows}
-        gone = [path_of(Row(*key, {})) for key in before.keys() - self._sent.keys()]
+        gone = [path_of(StateRow(*key, {})) for key in before.keys() - self._sent.keys()]
         return (rows if whole else list(_changed(before, rows))), gone
 
 
-def _changed(before: dict[tuple[int, Keys], Values], rows: Iterable[Row]) -> Iterator[Row]:
+def _changed(before: dict[tuple[int, Keys], Values], rows: Iterable[StateRow]) -> Iterator[StateRow]:
     for row in rows:
         old = before.get(row[:2])
         if old is None:
@@ -73,7 +73,7 @@ def _changed(before: dict[tuple[int, Keys], Values], rows: Iterable[Row]) -> Ite
                 yield row._replace(values=new)
 
 
-def selected(request: gnmi_pb2.SubscriptionList) -> Selection:
+def selected(request: gnmi_pb2.SubscriptionList) -> PathSelection:
     """Return what all paths of a request select. Raises GnmiRefusedError for paths that no device can have."""
     return selection(tuple(absolute(request.prefix, one.path) for one in request.subscription))
 

@@ -8,9 +8,10 @@ import pytest
 from ailb_gen.emulator.fabric import EmulatedFabric
 from ailb_gen.emulator.gnmi.encode import path_of
 from ailb_gen.emulator.gnmi.paths import absolute
-from ailb_gen.emulator.gnmi.selection import Row, selection
-from ailb_gen.emulator.gnmi.state import CONTAINERS, DeviceView
+from ailb_gen.emulator.gnmi.selection import StateRow, selection
+from ailb_gen.emulator.gnmi.state import CONTAINERS
 from ailb_gen.emulator.gnmi.subscription import Feed, feeds
+from ailb_gen.emulator.gnmi.view import DeviceView
 from ailb_gen.emulator.traffic import LinkRate
 from ailb_gen.network.fabric import End
 from tests.emulator.gnmi.collector import ON_CHANGE, SAMPLE, SECOND, TARGET_DEFINED, subscription
@@ -41,7 +42,7 @@ def feed(path: str, period_s: float = 10, **options: object) -> Feed:
     return Feed(selection((absolute(message(""), message(path)),)), period_s, **options)  # type: ignore[arg-type]
 
 
-def names(rows: list[Row]) -> set[str]:
+def names(rows: list[StateRow]) -> set[str]:
     return {name for row in rows for name in row.values}
 
 
