@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path
+from typing import Literal
 
 
 def real(path: Path) -> Path:
@@ -12,10 +14,21 @@ def real(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
-def absent(path: Path, kind: str) -> str:
-    """Return why no file or directory, the `kind`, is at a path."""
+def absent(path: Path, kind: Literal["file", "directory"]) -> str:
+    """Return why no file or directory, the `kind`, is at a path; empty if one is."""
     try:
-        target = path.readlink()
-    except OSError:
-        return f"there is no such {kind}"
-    return f"this symbolic link to {target} does not point to a {kind}"
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        # ValueError: a name that no file can have.
+        return _link(path, kind) or f"there is no such {kind}"
+    except OSError as error:
+        return _link(path, kind) or f"cannot be read: {error.strerror}"
+    found = "directory" if stat.S_ISDIR(mode) else "file" if stat.S_ISREG(mode) else "special file"
+    return "" if found == kind else f"this is a {found}"
+
+
+def _link(path: Path, kind: str) -> str:
+    try:
+        return f"this symbolic link to {path.readlink()} does not point to a {kind}"
+    except (OSError, ValueError):
+        return ""

@@ -18,4 +18,15 @@ def test_what_is_missing(tmp_path: Path) -> None:
     link.symlink_to("nowhere")
     assert real(link) == tmp_path / "nowhere"
     assert absent(link, "directory") == "this symbolic link to nowhere does not point to a directory"
-    assert absent(tmp_path / "nowhere", "file") == "there is no such file"
+    for name in ("nowhere", "a\0b"):
+        assert absent(tmp_path / name, "file") == "there is no such file"
+    assert absent(tmp_path / ("a" * 300), "file") == "cannot be read: File name too long"
+
+
+def test_what_is_there(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    assert absent(tmp_path / "file", "file") == absent(tmp_path, "directory") == ""
+    assert absent(tmp_path, "file") == "this is a directory"
+    assert absent(tmp_path / "file", "directory") == "this is a file"
+    assert absent(tmp_path / "file" / "below", "file") == "there is no such file"
+    assert absent(Path("/dev/null"), "file") == "this is a special file"

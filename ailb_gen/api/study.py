@@ -73,7 +73,7 @@ def run_study(
         raise UsageError(f"{name} reads no file; {file} is not needed")
     from ailb_gen.study.model import StudyOptions
 
-    study = entry.make(StudyOptions(quick, seeds, file))
+    study = entry.make(StudyOptions(quick, seeds, file, execution.progress))
     need_engine("study", "study", ["matplotlib"] if out is not None else [])
     from ailb_gen.sim.scenario.fabrics import reordering
     from ailb_gen.sim.sweep import Options
@@ -97,6 +97,9 @@ def run_study(
         options = Options(execution.executor, execution.processes, execution.cores, tables=False, profiled=profiled)
         run = simulated(points, out, options, charts, execution)
     report = StudyReport(study, _results(run), _profiles(run), " ".join(words), run.interrupted)
+    if study.summary is not None:
+        # It may take half a minute, and is kept for all that is written and printed of it.
+        study.summary(report.results)
     if out is not None:
         from ailb_gen.sim.results import held_name
         from ailb_gen.study.page import RECORD, write

@@ -217,9 +217,8 @@ class InventoryFiles:
         self.problems: list[Problem] = []
         self.hints = MAX_HINTS
         self.sources: dict[str, Source] = {}
-        if not directory.is_dir():
+        if reason := absent(directory, "directory"):
             hint = f"give the one that holds {', '.join(reversed(FILES))}"
-            reason = "this is a file, no directory" if directory.exists() else absent(directory, "directory")
             raise IntentError([Problem("unreadable", Place(str(directory), 0), "", reason, hint)])
         models: tuple[type[BaseModel], ...] = (DefaultsFile, GroupsFile, HostsFile)
         defaults, groups, hosts = (

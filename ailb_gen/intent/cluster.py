@@ -10,6 +10,7 @@ from pydantic import Field, Strict
 from ailb_gen.errors import IntentError, Problem
 from ailb_gen.intent.load import Intent, load
 from ailb_gen.layout import is_artifact
+from ailb_gen.paths import absent
 from ailb_gen.textio import read_text, text_problem
 from ailb_gen.validation import Model, Name, problem_at, schema_text, validated
 from ailb_gen.yamlio import Source, read_yaml
@@ -43,9 +44,8 @@ def load_cluster(path: FilePath) -> Cluster:
     given = validated(ClusterFile, source)
     intents, problems = [], []
     for number, file in enumerate(given.fabrics):
-        if not (path.parent / file).is_file():
-            reason = f"{path.parent / file}: there is no such file"
-            problems.append(problem_at(source, "unreadable", ("fabrics", number), reason))
+        if reason := absent(path.parent / file, "file"):
+            problems.append(problem_at(source, "unreadable", ("fabrics", number), f"{path.parent / file}: {reason}"))
             continue
         try:
             intents.append(load(path.parent / file))

@@ -179,8 +179,7 @@ def switch_files(root: Path) -> tuple[list[str], list[Defect]]:
     """List the switch files, one per name, in order."""
     folder = root / SWITCHES
     try:
-        if not root.is_dir():
-            reason = "this is a file" if root.exists() else absent(root, "directory")
+        if reason := absent(root, "directory"):
             raise UsageError(f"{root}: {reason}; name the directory that 'ailb-gen generate -o DIR' wrote")
         if not folder.is_dir():
             raise UsageError(

@@ -186,7 +186,7 @@ PUBLISHED = {
     "queue-pairs": "queue pairs per connection, with 4 and 8 uplinks (Juniper)",
     "hopper": "load balancing by hosts (Nosrati and Ghaderi, 2025)",
     "paths": "Presto, MP-RDMA, PLB, SeqBalance: the order of their results",
-    "congestion": "DCQCN, DCTCP, TIMELY, Swift, HPCC: the order of their results",
+    "congestion": "DCQCN, DCTCP, TIMELY, Swift, HPCC, NDP: the order of their results",
 }
 STUDIES = {name: StudyEntry(text, partial(read_study, name)) for name, text in PUBLISHED.items()} | {
     "what-if": StudyEntry("your own training job: step time by load balancer and failure", what_if, needs_file=True)

@@ -23,7 +23,7 @@ from ailb_gen.study.model import (
 )
 from ailb_gen.study.numbers import ESTIMATES, Key, Number, Numbers, NumbersOf, numbers_of
 from ailb_gen.study.quantities import Quantity
-from ailb_gen.study.rows import deviation, number, spread_text
+from ailb_gen.study.rows import number, spread_text
 from ailb_gen.study.rules import RULES, ClaimRule, Group
 from ailb_gen.study.spread import Outcome, all_of, decided, jackknife
 from ailb_gen.study.templates import Axes, Variables, combinations, text
@@ -41,14 +41,20 @@ class ReasonOf(Model):
 
 
 class RowReasonOf(ReasonOf):
-    """Why rows of cases and quantities (names or globs) are outside their tolerance."""
+    """Why rows of cases and quantities (names or globs) are outside their tolerance.
+
+    In the numbers of its condition, `{case}` is the case of the row.
+    """
 
     cases: list[str]
     quantities: list[str]
 
     def reason(self, quantities: Quantities) -> RowReason:
         """Return the reason with its condition."""
-        return RowReason(self.text, self.cases, self.quantities, partial(_met, self, {}, {}, quantities))
+        return RowReason(self.text, self.cases, self.quantities, partial(self._applies, quantities))
+
+    def _applies(self, quantities: Quantities, case: str, results: CaseResults) -> bool:
+        return _met(self, {}, {"case": case}, quantities, results)
 
 
 class ClaimOf(Model):
@@ -201,12 +207,15 @@ def _group_text(key: Key, group: Group) -> str:
 def _one_of_ours(ours: SeedSpread, value: float, margin: float) -> Outcome:
     """Return whether a published run is within what one more seed may give (its prediction interval)."""
     half = ours.half * math.sqrt(ours.count + 1)
-    return decided(margin * value + half - abs(ours.mean - value), 0, 0, strict=False)
+    return decided(margin * abs(value) + half - abs(ours.mean - value), 0, 0, strict=False)
 
 
 TESTS: Mapping[str, Callable[[SeedSpread, float, float], Outcome]] = {
     "exact": lambda ours, value, margin: "holds" if ours.least == ours.most == value else "does not hold",
-    "close": lambda ours, value, margin: deviation(ours, value, margin)[2],
+    # As of a relative deviation, which zero does not have.
+    "close": lambda ours, value, margin: decided(
+        margin * abs(value) - abs(ours.mean - value), ours.half, 0, strict=False
+    ),
     "inside": _one_of_ours,
 }
 

@@ -11,6 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from ailb_gen.progress import Progress, quiet
 from ailb_gen.study.quantities import Quantity, Statistics
 from ailb_gen.study.spread import Outcome, half_width
 
@@ -137,12 +138,12 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class RowReason:
-    """Why rows of these cases and quantities (globs) are outside their tolerance, if results meet its condition."""
+    """Why rows of these cases and quantities (globs) are outside their tolerance, if `applies` to a case's results."""
 
     text: str
     cases: Sequence[str]
     quantities: Sequence[str]
-    applies: Callable[[CaseResults], bool]
+    applies: Callable[[str, CaseResults], bool]
 
     def explains(self, row: Published) -> bool:
         """Return whether it is about a row."""
@@ -250,8 +251,12 @@ def _written(intent: str | Path | Intent) -> str:
 
 @dataclass(frozen=True, slots=True)
 class StudyOptions:
-    """Scope of a study: `quick` for seconds instead of minutes; seeds per case, None: the study's own choice."""
+    """Scope of a study: `quick` for seconds instead of minutes; seeds per case, None: the study's own choice.
+
+    `progress` is that of what follows the simulations.
+    """
 
     quick: bool = False
     seeds: int | None = None
     file: Path | None = None
+    progress: Progress = quiet

@@ -76,7 +76,7 @@ def compared(study: Study, results: CaseResults) -> Iterator[ComparedRow]:
             continue
         found = deviation(ours, published.value, published.tolerance)
         about = [one for one in study.row_reasons if found[2] == "does not hold" and one.explains(published)]
-        yield ComparedRow(published, ours, *found, [one.text for one in about if one.applies(results)])
+        yield ComparedRow(published, ours, *found, [one.text for one in about if one.applies(published.case, results)])
 
 
 def deviation(ours: SeedSpread, value: float, tolerance: float) -> tuple[float, float, Outcome]:

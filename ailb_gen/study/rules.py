@@ -116,5 +116,6 @@ RULES: Mapping[str, Predicate] = {
     "not rising": Predicate(_falling, comparison=True),
     "within": Predicate(_within),
     "lowest": Predicate(_lowest, strict=True, comparison=True),
-    "highest": Predicate(_highest, comparison=True),
+    "highest": Predicate(_highest, strict=True, comparison=True),
+    "none above": Predicate(_highest, comparison=True),
 }

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from ailb_gen.study.claims import ClaimOf, Prediction, Reproduction, claims_of
+from ailb_gen.study.claims import ClaimOf, Prediction, Reproduction, RowReasonOf, claims_of
 from ailb_gen.study.model import CaseResults, ClaimVerdict, NotSimulatedError, Published
 from ailb_gen.study.quantities import Quantity
 from ailb_gen.study.rules import RULES
@@ -45,8 +45,10 @@ def verdict(numbers: dict[str, Any], holds: list[dict[str, Any]], found: CaseRes
         ("not rising", {}, (1, 1.01), (1, 1.03)),
         ("within", {"factor": 1.5}, (3, 2), (3.1, 2)),
         ("lowest", {"at": ["a"], "factor": 2}, (1, 2.1), (1, 2)),
-        ("highest", {"at": ["a"], "tolerance": 0.1}, (1, 1.1), (1, 1.2)),
-        ("highest", {"at": ["b"], "factor": 2}, (1, 2), (1, 1.9)),
+        ("highest", {"at": ["a"]}, (1, 0.9), (1, 1)),
+        ("highest", {"at": ["a"], "tolerance": 0.1}, (1.2, 1), (1.1, 1)),
+        ("none above", {"at": ["a"], "tolerance": 0.1}, (1, 1.1), (1, 1.2)),
+        ("highest", {"at": ["b"], "factor": 2}, (1, 2.1), (1, 2)),
     ],
 )
 def test_a_rule_holds_or_does_not(
@@ -214,6 +216,23 @@ def test_published_rows_are_reproduced(test: Any, margin: float, good: float, ba
     assert missed.shown.startswith("1 of 2; a, x, time, s: published 1, ours 1.")
     with pytest.raises(NotSimulatedError):
         claim.check(results())
+
+
+@pytest.mark.parametrize("test", ["exact", "close", "inside"])
+def test_a_published_zero_is_reproduced_by_zero_alone(test: Any) -> None:
+    spec = Reproduction(text="all", test=test, margin=0.1, quantities=[LOST])
+    claim = spec.claim(QUANTITIES, [Published("a", LOST, 0.0)])
+    assert [claim.check(CaseResults({"a": [{"lost": lost}]})).outcome for lost in (0, 1)] == ["holds", "does not hold"]
+
+
+def test_the_condition_of_a_row_is_that_of_its_case() -> None:
+    spread = {"given": {"over": "most"}, "case": "{case}", "of": TIME, "seeds": "{over}"}
+    numbers = {"factor": {**spread, "relations": [{"to": {"over": "least"}, "by": "ratio"}]}}
+    about = {"text": "runs differ", "cases": ["*"], "quantities": ["*"], "numbers": numbers}
+    when = [{"rule": "at least", "of": "factor", "value": 1.5}]
+    reason = RowReasonOf.model_validate({**about, "when": when}).reason(QUANTITIES)
+    found = results(a=[1000.0, 2000.0], b=[1000.0, 1001.0])
+    assert [reason.applies(case, found) for case in ("a", "b", "none")] == [True, False, False]
 
 
 def test_a_published_run_is_inside_what_one_more_seed_gives() -> None:

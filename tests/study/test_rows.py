@@ -57,9 +57,9 @@ def test_rows_outside_their_tolerance_come_with_the_reasons_that_apply() -> None
     results = CaseResults({"ECMP": [{"end_us": 2.0, "packets": 12_345.0}]})
     assert outside(list(compared(STUDY, results))) == {"not explained": ["ECMP, time, us (-90.0 %)"]}
     reasons = (
-        RowReason("Short.", ["EC*"], ["*"], lambda results: time(results.of("ECMP")[0]) == 2.0),
-        RowReason("Long.", ["*"], ["time*"], lambda results: False),
-        RowReason("Other.", ["adaptive"], ["*"], lambda results: True),
+        RowReason("Short.", ["EC*"], ["*"], lambda case, results: time(results.of(case)[0]) == 2.0),
+        RowReason("Long.", ["*"], ["time*"], lambda case, results: False),
+        RowReason("Other.", ["adaptive"], ["*"], lambda case, results: True),
     )
     study = replace(STUDY, row_reasons=reasons)
     assert outside(list(compared(study, results))) == {"Short.": ["ECMP, time, us (-90.0 %)"]}

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from ailb_gen.errors import UsageError
-from ailb_gen.sim.fabric import FabricArrays, Float64, Int32, Int64
+from ailb_gen.sim.fabric import PS_PER_US, FabricArrays, Float64, Int32, Int64
 from ailb_gen.sim.scenario.exceptions import with_exceptions, with_other_parameters
-from ailb_gen.sim.scenario.models import Congestion, Loss, Scenario, Switches
+from ailb_gen.sim.scenario.models import Congestion, Loss, Scenario, Switches, Transport
 from ailb_gen.sim.scenario.names import links_of, matching
 from ailb_gen.sim.scenario.placement import servers_by_name
 from ailb_gen.sim.scenario.traffic import CollectivePart, TracePart, TrainingPart
@@ -53,6 +53,8 @@ def settings_of(scenario: Scenario, fabric: FabricArrays, base: SimulationSettin
     packets = PacketSettings(**values(scenario.packets, PacketSettings))
     if transport.name == "receiver-driven":
         _check_trimming(switches, packets.payload_bytes + packets.header_bytes)
+    if scenario.level == "packet" and transport.name != "raw":
+        _check_timeouts(transport, fabric)
     return replace(
         base,
         packets=packets,
@@ -64,6 +66,19 @@ def settings_of(scenario: Scenario, fabric: FabricArrays, base: SimulationSettin
         measurement=Measurement() if measure.load_interval is None else Measurement(**values(measure, Measurement)),
         until_ps=scenario.until,
     )
+
+
+def _check_timeouts(transport: Transport, fabric: FabricArrays) -> None:
+    """Raise UsageError for a timeout before any acknowledgement can be there: all would be sent again and again."""
+    # Two links there, and two back.
+    least = 4 * int(fabric.delay_ps.min())
+    for name in ("timeout", "timeout_few"):
+        given = getattr(transport, name)
+        if given is not None and given < least:
+            raise UsageError(
+                f"transport: {name!r} is {given / PS_PER_US:g} us, and the delays of the shortest round trip are "
+                f"{least / PS_PER_US:g} us: every packet would be sent again before its acknowledgement can come"
+            )
 
 
 def _check_trimming(switches: BufferSettings, packet_bytes: int) -> None:

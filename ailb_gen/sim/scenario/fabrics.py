@@ -13,6 +13,7 @@ from ailb_gen.intent.load import load
 from ailb_gen.manifest import read_any
 from ailb_gen.network.fabric import Network
 from ailb_gen.network.read import read_network
+from ailb_gen.paths import absent
 from ailb_gen.routing.graph import Graph
 from ailb_gen.routing.rib import Routing
 from ailb_gen.sim.balancers import BALANCERS
@@ -167,7 +168,7 @@ def _read(part: Files, folder: Path) -> tuple[tuple[Network, Routing], list[str]
     warnings = []
     if part.fabric is not None:
         intent = load(folder / part.fabric)
-        manifest = read_any(artifacts) if artifacts.is_dir() else None
+        manifest = None if absent(artifacts, "directory") else read_any(artifacts)
         if manifest is not None and manifest.fabric not in ("", intent.fabric.name):
             raise UsageError(
                 f"{artifacts}: these are the files of the fabric {manifest.fabric!r}, and {part.fabric} describes "

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
+from pydantic import BeforeValidator, Discriminator, Field, PlainValidator, Tag, WithJsonSchema
 
 from ailb_gen.sim.balancers import BALANCERS
 from ailb_gen.sim.congestion import CONGESTION
@@ -17,6 +17,7 @@ from ailb_gen.sim.scenario.scalars import (
     Names,
     Number,
     Rate,
+    Seeds,
     Share,
     ShareOrLinks,
     SomeBytes,
@@ -33,8 +34,7 @@ from ailb_gen.validation import Bool, Int, Model, schema_text, wrong
 from ailb_gen.wording import did_you_mean
 
 # Steps of a validation path that no file has: `transport: raw` is read as `transport: {name: raw}`, and so on.
-UNWRITTEN_STEPS = frozenset({"name", "count", "word", "[key]"})
-MAX_SEEDS = 10_000
+UNWRITTEN_STEPS = frozenset({"name", "count", "word", "mapping", "[key]"})
 # Far more than any network has; sizes of packets are 32-bit numbers.
 MAX_PAYLOAD, MAX_HEADER = 1 << 24, 1 << 16
 DETECTION_PS = 1000 * PS_PER_US
@@ -118,6 +118,12 @@ class EcnPart(Model):
     probability: Share = Field(1.0, description="share of packets that are marked at max")
 
 
+EcnForms = Annotated[
+    Annotated[EcnPart, Tag("mapping")] | Annotated[Literal["off"], Tag("word")],
+    Discriminator(lambda value: "word" if isinstance(value, str) else "mapping"),
+]
+
+
 def _ecn(value: object) -> object:
     if value is None or value == "off" or isinstance(value, dict | EcnPart):
         return value
@@ -157,9 +163,9 @@ class SwitchPart(Model):
     headroom: Bytes | None = Field(
         None, description="of every port, for data that arrives after a pause frame; default: as much as can arrive"
     )
-    ecn: Annotated[
-        EcnPart | Literal["off"] | None, BeforeValidator(_ecn, json_schema_input_type=EcnPart | Literal["off"] | None)
-    ] = Field(None, description="marking at egress queues")
+    ecn: Annotated[EcnForms | None, BeforeValidator(_ecn, json_schema_input_type=EcnPart | Literal["off"] | None)] = (
+        Field(None, description="marking at egress queues")
+    )
 
 
 class SwitchException(SwitchPart):
@@ -321,25 +327,6 @@ class Measure(Model):
     after: Time = written("0", "only flows that start at least this long after the first one are counted")
     load_interval: SomeTime | None = Field(None, description="load of every link per interval")
     load_samples: Annotated[Int, Field(ge=1, le=1_000_000)] = Field(1000, description="maximum number of intervals")
-
-
-def _seeds(value: object) -> object:
-    """Let a count stand for the seeds 1 to that."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        if not 1 <= value <= MAX_SEEDS:
-            raise wrong("out-of-range", f"must be 1 to {MAX_SEEDS} seeds, or a list of them, not {value}")
-        return list(range(1, value + 1))
-    if not isinstance(value, list):
-        raise wrong("wrong-type", f"must be a number of seeds or a list of them, not {str(value)[:40]!r}")
-    return value
-
-
-SeedNumber = Annotated[Int, Field(ge=0, lt=2**63)]
-Seeds = Annotated[
-    tuple[SeedNumber, ...],
-    BeforeValidator(_seeds, json_schema_input_type=int | list[int]),
-    Field(min_length=1, max_length=MAX_SEEDS),
-]
 
 
 def by_name(model: Any, names: Any = str) -> BeforeValidator:  # noqa: ANN401 - types

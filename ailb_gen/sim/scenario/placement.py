@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from ailb_gen.errors import Place, Problem, UsageError
+from ailb_gen.paths import absent
 from ailb_gen.sim.fabric import FabricArrays, Int32
 from ailb_gen.sim.scenario.slurm import Lines, SlurmJob, reader
 from ailb_gen.sim.traffic.builder import stream
@@ -110,9 +111,9 @@ def read_placement(name: str, folder: Path, fabric: FabricArrays) -> Placement:
     if name in PLACEMENTS:
         return Placement(name)
     path = folder / name
-    if not path.exists():
+    if reason := absent(path, "file"):
         hint = did_you_mean(name, PLACEMENTS) or f"a placement is {', '.join(PLACEMENTS)} or a file of servers"
-        raise text_problem(name, "unreadable", "there is no such file", hint=hint)
+        raise text_problem(name, "unreadable", reason, hint=hint)
     lines = [
         (number, words)
         for number, line in numbered_lines(read_text(path, name))

@@ -8,10 +8,11 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, WithJsonSchema
 
-from ailb_gen.validation import checked_text, wrong
+from ailb_gen.validation import Int, checked_text, wrong
 
 NUMBER = r"[0-9]{1,30}(?:\.[0-9]{1,12})?"
 MAX = 2**62
+MAX_SEEDS = 10_000
 LINKS = re.compile("([0-9]{1,6}) links?")
 # K, M and G alone are those of nccl-tests.
 BYTES = {
@@ -113,7 +114,7 @@ def read_share(value: object) -> float:
         raise wrong("out-of-range", f"must not be negative, as {share:g} is")
     if share > 1:
         hint = "" if found else f"; did you mean {share:g}%?"
-        raise wrong("out-of-range", f"must be at most 100%, not {share:.4%}".replace(".0000%", "%") + hint)
+        raise wrong("out-of-range", f"must be at most 100%, not {share * 100:.12g}%{hint}")
     return share
 
 
@@ -141,4 +142,23 @@ ShareOrLinks = Annotated[
     float | int,
     PlainValidator(read_random),
     WithJsonSchema({"anyOf": [*_SHARES, {"type": "string", "pattern": f"^{LINKS.pattern}$", "examples": ["5 links"]}]}),
+]
+
+
+def _seeds(value: object) -> object:
+    """Let a count stand for the seeds 1 to that."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        if not 1 <= value <= MAX_SEEDS:
+            raise wrong("out-of-range", f"must be 1 to {MAX_SEEDS} seeds, or a list of them, not {value}")
+        return list(range(1, value + 1))
+    if not isinstance(value, list):
+        raise wrong("wrong-type", f"must be a number of seeds or a list of them, not {str(value)[:40]!r}")
+    return value
+
+
+SeedNumber = Annotated[Int, Field(ge=0, lt=2**63)]
+Seeds = Annotated[
+    tuple[SeedNumber, ...],
+    BeforeValidator(_seeds, json_schema_input_type=int | list[int]),
+    Field(min_length=1, max_length=MAX_SEEDS),
 ]

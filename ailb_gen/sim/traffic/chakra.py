@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from ailb_gen.errors import Place, Problem
+from ailb_gen.paths import absent
 from ailb_gen.sim.fabric import PS_PER_US
 from ailb_gen.sim.traffic import protobuf
 from ailb_gen.sim.traffic.protobuf import FIXED32, FIXED64, LENGTH, VARINT, WireError
@@ -46,7 +47,7 @@ Attributes = dict[str, int | str | list[int]]
 def rank_files(folder: Path, prefix: str) -> list[str]:
     """Return the names of the files of ranks 0, 1, ... below a folder, as far as they exist without a gap."""
     found: list[str] = []
-    while (folder / f"{prefix}.{len(found)}.et").exists():
+    while not absent(folder / f"{prefix}.{len(found)}.et", "file"):
         found.append(f"{prefix}.{len(found)}.et")
     return found
 

@@ -111,6 +111,7 @@ def _by_nccl(asked: Asked, collective: str, size: int) -> Int64:
     builder, job, groups, options = asked.builder, asked.job, asked.ranks, asked.options
     if options.tuning is None:
         raise UsageError(f"{collective}: the algorithm {NCCL} needs the rates of GPUs and NICs")
+    _check_count(collective, groups.shape[1])
     choice = choose(collective, size, groups.shape[1], options.per_server, options.tuning)
     if choice is None:
         return _append(builder, job, collective, groups, size, options, find(collective), asked.after)
@@ -201,9 +202,13 @@ def bus_factor(collective: str, n: int) -> float:
     return factors.get(collective, (n - 1) / n)
 
 
-def _check(collective: str, chosen: Algorithm, n: int, options: CollectiveOptions) -> None:
+def _check_count(collective: str, n: int) -> None:
     if n < 2:
         raise UsageError(f"{collective} needs at least 2 hosts, not {n}")
+
+
+def _check(collective: str, chosen: Algorithm, n: int, options: CollectiveOptions) -> None:
+    _check_count(collective, n)
     for name in OPTIONS:
         if name not in chosen.options and getattr(options, name) != getattr(PLAIN, name):
             known = ", ".join(chosen.options) or "none"

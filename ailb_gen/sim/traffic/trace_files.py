@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ailb_gen.errors import Place, Problem
+from ailb_gen.paths import absent
 from ailb_gen.sim.traffic.chakra import rank_files, read_rank
 from ailb_gen.sim.traffic.flowlist import refuse
 from ailb_gen.sim.traffic.trace import ExecutionTrace, TraceNode, TraceStep, are_ranks
@@ -21,7 +22,7 @@ def read_trace(folder: Path, prefix: str, groups: str | None = None) -> tuple[li
     files = rank_files(folder, prefix)
     if not files:
         hint = "of the files trace.0.et, trace.1.et, ... write trace"
-        raise text_problem(f"{prefix}.0.et", "unreadable", "there is no such file", hint=hint)
+        raise text_problem(f"{prefix}.0.et", "unreadable", absent(folder / f"{prefix}.0.et", "file"), hint=hint)
     problems: list[Problem] = []
     known = {} if groups is None else _groups(folder / groups, groups, problems)
     nodes: list[list[TraceNode]] = [read_rank(folder / name, name, problems, known) for name in files]

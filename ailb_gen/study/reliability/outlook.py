@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from math import fsum
 
 import numpy as np
@@ -65,7 +64,9 @@ class TimeShares:
     worst: float
 
 
-def share_of(fabric: PricedFabric, period: Period, speed: float, links: SpeedCurve, spines: SpeedCurve) -> TimeShares:
+def share_of(
+    fabric: PricedFabric, period: Period, speed: float, links: SpeedCurve, spines: SpeedCurve, drawn: Sequence[Months]
+) -> TimeShares:
     """Return where the time goes: means in closed form, the worst days as drawn.
 
     `speed` is that without failures over the job's own speed; `links` and `spines` slow down independently.
@@ -74,7 +75,7 @@ def share_of(fabric: PricedFabric, period: Period, speed: float, links: SpeedCur
     slowed = speed * links.mean(inventory.links) * spines.mean(inventory.spines)
     running = running_share(inventory)
     kept = period.checkpoints.share(inventory.kills_per_h)
-    days = np.concatenate([months.goodput(links, spines) for months in drawings(inventory, period)])
+    days = np.concatenate([months.goodput(links, spines) for months in drawn])
     return TimeShares(
         goodput=slowed * running * kept,
         waiting=1 - speed,
@@ -85,12 +86,10 @@ def share_of(fabric: PricedFabric, period: Period, speed: float, links: SpeedCur
     )
 
 
-# All load balancers of a fabric have the same drawings.
-@lru_cache(maxsize=1)
-def drawings(inventory: FailingParts, period: Period) -> Sequence[Months]:
-    """Return the months as they are drawn again and again."""
-    draws = range(1, period.draws + 1)
-    return [drawn_months(inventory, period.checkpoints, period.days, (draw,)) for draw in draws]
+def drawings(inventory: FailingParts, period: Period) -> Iterator[Months]:
+    """Yield the months as they are drawn again and again, which all load balancers of a fabric share."""
+    for draw in range(1, period.draws + 1):
+        yield drawn_months(inventory, period.checkpoints, period.days, (draw,))
 
 
 def kills_per_month(inventory: FailingParts) -> float:

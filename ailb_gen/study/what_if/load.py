@@ -10,6 +10,7 @@ from ailb_gen.design.build import build
 from ailb_gen.design.model import Design
 from ailb_gen.errors import IntentError, Problem, UsageError
 from ailb_gen.intent.load import load as load_intent
+from ailb_gen.paths import absent
 from ailb_gen.sim.memory import shown_bytes
 from ailb_gen.sim.scenario.convert import values
 from ailb_gen.sim.scenario.load import (
@@ -98,12 +99,14 @@ def parse(text: str, file: str, folder: FilePath) -> Question:
 
 def _paths(what_if: WhatIf, source: Source, folder: FilePath) -> Iterator[Problem]:
     fabric = folder / what_if.fabric
-    if not fabric.is_file():
-        yield problem_at(source, "unreadable", ("fabric",), f"{fabric}: there is no such file")
-    if what_if.artifacts is not None and not (folder / what_if.artifacts).is_dir():
-        reason = f"{folder / what_if.artifacts}: there is no such directory"
-        hint = f"run 'ailb-gen generate {fabric} -o {folder / what_if.artifacts}', or leave 'artifacts' out"
-        yield problem_at(source, "unreadable", ("artifacts",), reason, hint)
+    if reason := absent(fabric, "file"):
+        yield problem_at(source, "unreadable", ("fabric",), f"{fabric}: {reason}")
+    artifacts = None if what_if.artifacts is None else folder / what_if.artifacts
+    if artifacts is not None and (reason := absent(artifacts, "directory")):
+        missing = reason.startswith("there is no")
+        what = f"run 'ailb-gen generate {fabric} -o {artifacts}'" if missing else "name a directory"
+        hint = f"{what}, or leave 'artifacts' out"
+        yield problem_at(source, "unreadable", ("artifacts",), f"{artifacts}: {reason}", hint)
 
 
 def _timed(what_if: WhatIf, folder: FilePath) -> WhatIf:

@@ -13,13 +13,15 @@ from ailb_gen.design.model import Design
 from ailb_gen.errors import IntentError, Problem, UsageError
 from ailb_gen.exports.optics import DIRECT
 from ailb_gen.intent.load import Intent
+from ailb_gen.paths import absent
+from ailb_gen.progress import Progress, quiet
 from ailb_gen.study.model import CaseResults
 from ailb_gen.study.quantities import Statistics
 from ailb_gen.study.reliability.costs import Prices, cost_of, read_prices
 from ailb_gen.study.reliability.elements import KINDS, FailingParts
 from ailb_gen.study.reliability.fabrics import inventory_of, with_spines
 from ailb_gen.study.reliability.models import SECONDS_PER_HOUR, Reliability
-from ailb_gen.study.reliability.outlook import Period, PricedFabric, share_of
+from ailb_gen.study.reliability.outlook import Period, PricedFabric, drawings, share_of
 from ailb_gen.study.reliability.page import Outlook
 from ailb_gen.study.reliability.states import Checkpoints, SpeedCurve, best_interval_h, simulated_numbers
 from ailb_gen.study.what_if.job import ranks_of
@@ -77,9 +79,8 @@ def reliability_problems(what_if: WhatIf, source: Source, folder: FilePath) -> I
     for number, one in enumerate(spines):
         if one in spines[:number]:
             yield problem_at(source, "conflict", (*START, "spines", number), "duplicate number of spines")
-    if asked.prices is not None and not (folder / asked.prices).is_file():
-        reason = f"{folder / asked.prices}: there is no such file"
-        yield problem_at(source, "unreadable", (*START, "prices"), reason)
+    if asked.prices is not None and (reason := absent(folder / asked.prices, "file")):
+        yield problem_at(source, "unreadable", (*START, "prices"), f"{folder / asked.prices}: {reason}")
 
 
 def compared_fabrics(what_if: WhatIf, source: Source, folder: FilePath, design: Design) -> tuple[ComparedFabric, ...]:
@@ -187,26 +188,38 @@ class MonthsReading:
     balancers: Sequence[str]
     cases: Mapping[tuple[int, str, str, int], str]
     speed: Callable[[Statistics], float]
+    progress: Progress = quiet
 
     def outlook(self, results: CaseResults) -> Outlook:
         """Return what is left of the job's time, of the fabrics and load balancers with all cases simulated."""
         fabrics = {one.fabric.spines: one.fabric for one in self.fabrics}
         period = period_of(self.asked, self.fabrics[0].fabric.inventory)
+        found = {spines: list(self._curves(spines, results)) for spines in fabrics}
         shares = {}
-        for spines, fabric in fabrics.items():
-            for balancer in self.balancers:
-                cases = {
-                    (what, down): case
-                    for (number, name, what, down), case in self.cases.items()
-                    if (number, name) == (spines, balancer)
-                }
-                if not results.points.keys() >= set(cases.values()):
-                    continue
-                speeds = {state: fmean(map(self.speed, results.points[case])) for state, case in cases.items()}
-                sound = speeds.pop((LINKS, 0))
-                links, others = (
-                    SpeedCurve({down: speed / sound for (one, down), speed in speeds.items() if one == what and sound})
-                    for what in (LINKS, SPINES)
-                )
-                shares[spines, balancer] = share_of(fabric, period, sound, links, others)
+        with self.progress("drawing months", period.draws * sum(map(bool, found.values()))) as advance:
+            for spines, curves in found.items():
+                drawn = []
+                for months in drawings(fabrics[spines].inventory, period) if curves else ():
+                    drawn.append(months)
+                    advance(1)
+                for balancer, sound, links, others in curves:
+                    shares[spines, balancer] = share_of(fabrics[spines], period, sound, links, others, drawn)
         return Outlook(period, fabrics, shares)
+
+    def _curves(self, spines: int, results: CaseResults) -> Iterator[tuple[str, float, SpeedCurve, SpeedCurve]]:
+        """Yield the load balancers of a fabric, each with its speed, also by failed links and by failed spines."""
+        for balancer in self.balancers:
+            cases = {
+                (what, down): case
+                for (number, name, what, down), case in self.cases.items()
+                if (number, name) == (spines, balancer)
+            }
+            if not results.points.keys() >= set(cases.values()):
+                continue
+            speeds = {state: fmean(map(self.speed, results.points[case])) for state, case in cases.items()}
+            sound = speeds.pop((LINKS, 0))
+            links, others = (
+                SpeedCurve({down: speed / sound for (one, down), speed in speeds.items() if one == what and sound})
+                for what in (LINKS, SPINES)
+            )
+            yield balancer, sound, links, others

@@ -13,6 +13,7 @@ from typing import Any
 
 from ailb_gen.errors import Place, UsageError
 from ailb_gen.intent.load import Intent
+from ailb_gen.progress import Progress, quiet
 from ailb_gen.sim.fabric import PS_PER_US
 from ailb_gen.sim.scenario.load import balancer_name
 from ailb_gen.sim.scenario.models import FailurePart
@@ -48,13 +49,14 @@ def what_if(options: StudyOptions) -> Study:
     question = load(options.file)
     if options.quick:
         file = question.what_if
-        few = {"balancers": file.balancers[:BALANCERS], "failures": file.failures[:FAILURES], "reliability": None}
-        question = replace(question, what_if=file.model_copy(update=few), compared=())
+        part = {"balancers": file.balancers[:BALANCERS], "failures": file.failures[:FAILURES], "reliability": None}
+        question = replace(question, what_if=file.model_copy(update=part), compared=())
     seeds = list(question.what_if.seeds) if options.seeds is None else list(range(1, options.seeds + 1))
-    return study_of(question, seeds[:1] if options.quick and options.seeds is None else seeds)
+    few = options.quick and options.seeds is None
+    return study_of(question, seeds[:1] if few else seeds, options.progress)
 
 
-def study_of(question: Question, seeds: list[int]) -> Study:
+def study_of(question: Question, seeds: list[int], progress: Progress = quiet) -> Study:
     """Return the study of a checked file."""
     file = question.what_if
     found = list(scenarios(question, seeds))
@@ -74,7 +76,7 @@ def study_of(question: Question, seeds: list[int]) -> Study:
         more, index = months_cases(question, seeds, names)
         cases += more
         balancers = list(dict.fromkeys(balancer for balancer, _ in names))
-        months = MonthsReading(file.reliability, question.compared, balancers, index, reading.speed)
+        months = MonthsReading(file.reliability, question.compared, balancers, index, reading.speed, progress)
         # Page, record, figures and table of the same results compute it once.
         outlook = lru_cache(maxsize=1)(months.outlook)
     return Study(

@@ -97,6 +97,16 @@ def test_reordering_that_go_back_n_takes_for_losses_is_told_once(transport: str,
     assert reordering(all_points(*words, "level: flow")[0]) == []
 
 
+def test_a_timeout_is_not_shorter_than_the_delays_of_a_round_trip() -> None:
+    """Links of 1 us: two there, and two back."""
+    assert all_points(CLOS, "transport: {timeout: 4us}")[1] == []
+    for words in ("timeout: 3999ns", "timeout: 1ms, timeout_few: 3999ns"):
+        with pytest.raises(UsageError, match=r"is 3\.999 us, and the delays of the shortest round trip are 4 us"):
+            all_points(CLOS, f"transport: {{{words}}}")
+        for other in ("level: flow", "transport: {name: raw, timeout: 1ps}"):
+            assert all_points(CLOS, other)[1] == []
+
+
 def test_rates_that_packets_cannot_have_are_told() -> None:
     fabric = CLOS.replace("}}", ", uplink_rate: [400g, 700g, 800g, 3.2t]}}")
     told = [NOT_WHOLE.format(700, 727.273), NOT_WHOLE.format(3200, 4000)]

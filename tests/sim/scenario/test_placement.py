@@ -122,8 +122,9 @@ def test_a_placement_that_is_neither_known_nor_a_file(tmp_path: Path) -> None:
         read_placement("scatterd", tmp_path, SERVERS)
     with pytest.raises(IntentError, match="a placement is in-order, scattered or a file of servers"):
         read_placement("nowhere.txt", tmp_path, SERVERS)
-    with pytest.raises(IntentError, match="it is a directory"):
-        read_placement(".", tmp_path, SERVERS)
+    for name, reason in ((".", "this is a directory"), ("n" * 300, "cannot be read: File name too long")):
+        with pytest.raises(IntentError, match=reason):
+            read_placement(name, tmp_path, SERVERS)
 
 
 def test_in_order_hosts_stay_as_they_are_listed() -> None:

@@ -8,7 +8,7 @@ import pytest
 from ailb_gen.errors import UsageError
 from ailb_gen.sim.traffic.algorithms import CollectiveOptions
 from ailb_gen.sim.traffic.builder import TaskBuilder
-from ailb_gen.sim.traffic.collectives import append
+from ailb_gen.sim.traffic.collectives import COLLECTIVES, append
 from ailb_gen.sim.traffic.nccl import ALGORITHMS, NcclChoice, Tuning, choose
 from ailb_gen.sim.workload import Workload
 from tests.sim.traffic.executor import check, sent
@@ -93,3 +93,9 @@ def test_options_that_the_choice_lacks_are_left_out() -> None:
 def test_rates_must_be_known() -> None:
     with pytest.raises(UsageError, match="the algorithm nccl needs the rates of GPUs and NICs"):
         build("all-reduce", 4096, 4, None)
+
+
+@pytest.mark.parametrize("collective", list(COLLECTIVES))
+def test_a_single_rank_has_nothing_to_send(collective: str) -> None:
+    with pytest.raises(UsageError, match=f"{collective} needs at least 2 hosts, not 1"):
+        build(collective, 1000, 1)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ailb_gen.study.reliability.costs import FabricCost
 from ailb_gen.study.reliability.elements import Elements, Parts
-from ailb_gen.study.reliability.outlook import Period, PricedFabric, TimeShares, share_of
+from ailb_gen.study.reliability.outlook import Period, PricedFabric, TimeShares, drawings, share_of
 from ailb_gen.study.reliability.page import Outlook
 from ailb_gen.study.reliability.states import Checkpoints, SpeedCurve
 from tests.conftest import examples
@@ -33,7 +33,8 @@ def share(goodput: float) -> TimeShares:
 @given(st.floats(0.1, 10), st.floats(0.05, 1), st.floats(0.1, 1), st.floats(0.1, 1))
 def test_the_shares_are_the_whole_time(more: float, speed: float, slow: float, slower: float) -> None:
     links, spines = SpeedCurve({1: slow}), SpeedCurve({1: slower})
-    found = share_of(fabric(4, more=more), PERIOD, speed, links, spines)
+    one = fabric(4, more=more)
+    found = share_of(one, PERIOD, speed, links, spines, list(drawings(one.inventory, PERIOD)))
     parts = (found.goodput, found.waiting, found.slower, found.restarts, found.stopped)
     assert sum(parts) == pytest.approx(1)
     assert min(parts) >= -1e-9
@@ -43,9 +44,10 @@ def test_the_shares_are_the_whole_time(more: float, speed: float, slow: float, s
 @given(st.floats(0.1, 10), st.floats(1, 10))
 def test_goodput_grows_with_the_mtbf(more: float, better: float) -> None:
     links, spines = SpeedCurve({1: 0.9}), SpeedCurve({1: 0.8})
+    period = Period(1, 1, CHECKPOINTS)
+    fabrics = [fabric(4, more=factor) for factor in (more, more * better)]
     one, other = (
-        share_of(fabric(4, more=factor), Period(1, 1, CHECKPOINTS), 0.9, links, spines)
-        for factor in (more, more * better)
+        share_of(each, period, 0.9, links, spines, list(drawings(each.inventory, period))) for each in fabrics
     )
     assert other.goodput >= one.goodput - 1e-12
 

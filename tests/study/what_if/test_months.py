@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from ailb_gen.errors import IntentError, NoPathError
+from ailb_gen.progress import Advance, Silent
 from ailb_gen.sim.sweep import pending, prepare
 from ailb_gen.study.model import CaseResults, Study, StudyOptions
 from ailb_gen.study.points import folder_of, study_points
@@ -127,6 +130,25 @@ def test_the_months_are_drawn_once_for_all_outputs(monkeypatch: pytest.MonkeyPat
     assert found.summary(results) == found.summary(results)
     found.figures(results)
     assert calls == [4, 4, 8, 8]
+
+
+def test_progress_counts_the_draws_of_every_fabric() -> None:
+    counted: list[int] = []
+
+    class Counting(Silent):
+        def __call__(self, count: int) -> None:
+            counted.append(count)
+
+    @contextmanager
+    def progress(what: str, total: int) -> Iterator[Advance]:
+        assert (what, total) == ("drawing months", 4)
+        yield Counting()
+
+    question = parse(LAB, "file.yaml", EXAMPLES)
+    found = study_of(question, list(question.what_if.seeds), progress)
+    assert found.summary is not None
+    found.summary(CaseResults({case.name: [point(40_000)] for case in found.cases}))
+    assert counted == [1, 1, 1, 1]
 
 
 def test_a_job_that_does_not_complete_has_no_goodput() -> None:
