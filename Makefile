@@ -121,6 +121,7 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks.sizes
 	$(BIN)/python -m benchmarks.batfish
 	$(BIN)/python -m benchmarks.draw
+	$(BIN)/python -m benchmarks.gnmi
 	$(BIN)/python -m benchmarks.report
 	$(BIN)/python -m benchmarks.deploy
 	$(BIN)/python -m benchmarks.lab

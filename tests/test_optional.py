@@ -73,6 +73,7 @@ def test_pip_accepts_what_is_told() -> None:
 
 FABRIC, FILES = str(EXAMPLES / "lab/fabric.yaml"), str(ROOT / "tests/golden/lab")
 SIMULATE = ("simulate", FABRIC, FILES, "--bytes", "1M", "--collective", "permutation", "--balancer")
+EMULATE = ("emulate", FILES, "--inventory", "no-such-folder")
 WHAT_IF = str(EXAMPLES / "study/jvd.yaml")
 
 
@@ -96,6 +97,8 @@ def without(module: str, *words: str) -> tuple[int, str]:
         ("distributed", "dask", ("validate", FABRIC, FILES, "--executor", "dask:localhost:1")),
         ("reportlab", "print", ("export", "racks-pdf", FABRIC)),
         ("distributed", "dask", (*SIMULATE, "ecmp", "--executor", "dask:localhost:1")),
+        ("grpc", "gnmi", (*EMULATE, "--gnmi-port", "0")),
+        ("pygnmi", "gnmi", (*EMULATE, "--gnmi-port", "0")),
     ],
     ids=lambda value: " ".join(value[:2]) if isinstance(value, tuple) else value,
 )

@@ -9,6 +9,7 @@ import sys
 import threading
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
@@ -26,7 +27,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ailb_gen.emulator.fleet import Fleet
+    from ailb_gen.emulator.gnmi.options import GnmiOptions
     from ailb_gen.emulator.host import FleetLogin
+    from ailb_gen.emulator.traffic import LinkRate
+    from ailb_gen.network.fabric import End
 
 PASSWORD = "AILB_PASSWORD"  # noqa: S105 - the name of a variable
 # From so many devices on, routes may be a little behind the configurations: computing them takes seconds.
@@ -55,6 +59,22 @@ KEYS = Annotated[
     Path | None,
     typer.Option("--authorized-keys", help="Public keys of the user, one per line.", metavar="FILE"),
 ]
+TRAFFIC = Annotated[
+    str | None,
+    typer.Option(
+        "--link-traffic",
+        help="Count the packets of a collective (all-to-all, ring, permutation) at so much of a link's speed: ring=40.",
+        metavar="PATTERN=PERCENT",
+    ),
+]
+RATE = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--port-rate",
+        help="Let a port send at this rate, and drop a percentage: DEVICE:PORT=SPEED[/PERCENT]; repeatable.",
+        metavar="RATE",
+    ),
+]
 DAEMON = Annotated[bool, typer.Option("--daemon", help="Run in the background; return when every device is reachable.")]
 STOP = Annotated[
     Path | None, typer.Option("--stop", help="Stop the emulator that uses this --inventory or --state.", metavar="DIR")
@@ -73,6 +93,10 @@ def emulate(
     minute: options.MINUTE = 60.0,
     user: options.USER = "admin",
     authorized_keys: KEYS = None,
+    gnmi_port: options.GNMI_PORT = None,
+    gnmi_plain: options.GNMI_PLAIN = False,
+    traffic: TRAFFIC = None,
+    rate: RATE = None,
     daemon: DAEMON = False,
     stop: STOP = None,
     as_json: options.JSON = False,
@@ -101,18 +125,20 @@ def emulate(
     with _artifacts(root_or_file) as root:
         devices, others = specs(root, user, loaded), servers(root)
         fabric = EmulatedFabric.read(root, LAG_S if len(devices) > MANY else 0.0)
+        fabric.send(_rates(root, traffic, rate or []))
     login, kept = _login(user, inventory, authorized_keys)
+    gnmi = _gnmi(gnmi_port, gnmi_plain)
     with ExitStack() as stack:
         notes = [stack.enter_context(background.locked(folder)) for folder in folders]
         schema = load_schema(yang) if yang is not None else None
-        fleet = Fleet(devices, fabric, login, state, base_port, host, schema, minute)
+        fleet = Fleet(devices, fabric, login, state, base_port, host, schema, minute, gnmi)
         _add_faults(fleet, fault or [])
         stopping = threading.Event()
         stack.enter_context(Signals(lambda count: stopping.set()).handled())
         stack.enter_context(fleet)
         if inventory is not None:
             hosts = entries(fleet) | unmanaged(others)
-            write_inventory(inventory, hosts, fleet.known_hosts(), user, PASSWORD, kept)
+            write_inventory(inventory, hosts, fleet.known_hosts(), user, PASSWORD, kept, gnmi_ca=fleet.gnmi_certificate)
         line = ready_line(fleet, inventory)
         for note in notes:
             note(line)
@@ -126,10 +152,14 @@ def _tell(line: str, stop: Path | None = None, as_json: bool = False) -> None:
         typer.echo(line)
         return
     ready = json.loads(line)
-    ports = list(ready["ports"].items())
-    echo_table(f"{counted(len(ports), 'switch')} on {ready['address']}", ("switch", "port"), ports[:LISTED])
-    if len(ports) > LISTED:
-        typer.echo(f"and {len(ports) - LISTED} more, up to port {ports[-1][1]}")
+    gnmi = ready.get("gnmi", {})
+    rows = [(name, port, *([gnmi[name]] if gnmi else [])) for name, port in ready["ports"].items()]
+    head = ("switch", "port", *(["gNMI"] if gnmi else []))
+    echo_table(f"{counted(len(rows), 'switch')} on {ready['address']}", head, rows[:LISTED])
+    if len(rows) > LISTED:
+        typer.echo(f"and {len(rows) - LISTED} more, up to port {rows[-1][1]}")
+    if ready.get("gnmi_ca"):
+        typer.echo(f"certificate of gNMI: {ready['gnmi_ca']}")
     if ready["inventory"]:
         typer.echo(f"inventory: {ready['inventory']}")
     typer.echo(f"stop it with: ailb-gen emulate --stop {shlex.quote(str(stop))}" if stop else "Ctrl-C stops it")
@@ -149,6 +179,27 @@ def _checked(source: Path | None, daemon: bool, folders: Sequence[Path]) -> Path
     if daemon and not folders:
         raise UsageError("--daemon needs --inventory DIR or --state DIR, by which --stop finds the emulator")
     return source
+
+
+def _rates(root: Path, traffic: str | None, rates: Sequence[str]) -> dict[End, LinkRate]:
+    """Return what ports send: those of a pattern, and single ones, which come before it. Raises UsageError."""
+    from ailb_gen.emulator.rates import load_rates, parse_load, parse_rate
+
+    single = dict(map(parse_rate, rates))
+    return (load_rates(root, *parse_load(traffic)) if traffic is not None else {}) | single
+
+
+def _gnmi(port: int | None, plain: bool) -> GnmiOptions | None:
+    """Return how gNMI is answered, if at all. Raises UsageError, MissingExtraError."""
+    from ailb_gen.emulator.gnmi.options import GnmiOptions
+
+    if port is None:
+        if plain:
+            raise UsageError("--gnmi-plain needs --gnmi-port")
+        return None
+    # What is missing is told before any directory is made.
+    import_module("ailb_gen.emulator.gnmi.listener")
+    return GnmiOptions(port, plain)
 
 
 def _login(user: str, inventory: Path | None, authorized_keys: Path | None) -> tuple[FleetLogin, str]:

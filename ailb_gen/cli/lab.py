@@ -20,7 +20,7 @@ from ailb_gen.cli.verb import Verb, Verbs
 from ailb_gen.errors import UsageError
 from ailb_gen.paint import Style
 from ailb_gen.paths import real
-from ailb_gen.wording import counted
+from ailb_gen.wording import counted, some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -78,6 +78,7 @@ def up(
     fresh: Annotated[bool, typer.Option("--fresh", help="Leave the switches unconfigured, to deploy to them.")] = False,
     inventory: options.WRITE_INVENTORY = None,
     base_port: options.BASE_PORT = 0,
+    gnmi_port: options.GNMI_PORT = None,
     hosts: HOSTS = "auto",
     user: options.USER = "admin",
     minute: options.MINUTE = 60.0,
@@ -117,14 +118,17 @@ def up(
             ready(_json(found, network, took_s) if as_json else "\n".join(_announced(found, network, took_s)))
 
         with _steps() as step:
-            run(Start(lab, base_port, user, minute), network, announce, step)
+            run(Start(lab, base_port, user, minute, gnmi_port=gnmi_port), network, announce, step)
 
 
 def _json(found: Ready, network: Network, took_s: float) -> str:
+    from ailb_gen.emulator.source import GNMI_CA
+
     lab = found.lab
     body = {"lab": lab.name, "inventory": lab.inventory, "hosts": lab.hosts, "took_s": round(took_s, 1)}
     sizes = {"switches": len(network.switches), "servers": len(network.hosts), "links": len(network.links)}
-    return json.dumps({**body, **sizes, "note": found.note, "missing": [*found.missing]})
+    gnmi = {"gnmi": lab.gnmi, "gnmi_ca": str(Path(lab.inventory) / GNMI_CA)} if lab.gnmi else {}
+    return json.dumps({**body, **sizes, **gnmi, "note": found.note, "missing": [*found.missing]})
 
 
 def _announced(found: Ready, network: Network, took_s: float) -> Iterator[str]:
@@ -133,6 +137,8 @@ def _announced(found: Ready, network: Network, took_s: float) -> Iterator[str]:
     sizes = f"{switches}, {servers} ({lab.hosts}), {counted(len(network.links), 'link')}"
     yield f"the lab {lab.name} is up after {took_s:.1f} s: {sizes}"
     yield f"{INVENTORY}{lab.inventory}"
+    if lab.gnmi:
+        yield f"gNMI: {some(f'{name} port {port}' for name, port in lab.gnmi.items())}"
     if found.note:
         yield f"note: {found.note}"
     yield from (f"{MISSING}{text}" for text in found.missing[:MOST])

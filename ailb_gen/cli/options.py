@@ -202,3 +202,14 @@ HIDDEN_MINUTE = Annotated[float, typer.Option("--minute", min=0.01, max=3600, he
 USER = Annotated[str, typer.Option("--user", help="Login name on the switches.")]
 PORT_HELP = "Port of the first switch; the others follow. 0: free ports."
 BASE_PORT = Annotated[int, typer.Option("--base-port", min=0, max=65535, help=PORT_HELP)]
+GNMI_PORT = Annotated[
+    int | None,
+    typer.Option(
+        "--gnmi-port",
+        min=0,
+        max=65535,
+        help="Answer gNMI, too, from this port on. 0: free ports.",
+        show_default="no gNMI",
+    ),
+]
+GNMI_PLAIN = Annotated[bool, typer.Option("--gnmi-plain", help="gNMI without TLS.")]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ailb_gen.emulator.config_database import ConfigDatabase, UserSession
 from ailb_gen.emulator.disk import CommitRecord, Disk
-from ailb_gen.emulator.fabric_state import FabricState, TrafficCounters
+from ailb_gen.emulator.fabric_state import FabricState, QueueCounters, TrafficCounters
 from ailb_gen.emulator.faults import Faults
 from ailb_gen.emulator.messages import RpcError, error_at
 from ailb_gen.errors import UsageError
@@ -29,6 +29,8 @@ NATIVE_BPS = 800 * GIGABIT
 FIRST_SESSION = 20000
 # When counters that were never cleared were, and their values then.
 NEVER = 0.0, TrafficCounters()
+# Of a port.
+QUEUES = 12
 # Seconds that a reboot on request takes, and after which it begins: after the answer.
 REBOOT_S, REBOOT_SOON_S = 5.0, 0.2
 
@@ -76,6 +78,7 @@ class EmulatedDevice:
         self._kept_down = ""
         # When counters were cleared, and their values then, by interface.
         self._cleared: dict[str, tuple[float, TrafficCounters]] = {}
+        self._cleared_queues: dict[tuple[str, int], QueueCounters] = {}
         disk = Disk(directory / "config") if directory is not None else None
         self.database = ConfigDatabase(spec.factory, disk, self.now, self._commit_errors)
         self.database.changed = self._changed
@@ -117,9 +120,16 @@ class EmulatedDevice:
         now, before = self.fabric.counters(self.name, interface), self._cleared.get(interface, NEVER)[1]
         return TrafficCounters(*(max(count - then, 0) for count, then in zip(now, before, strict=True)))
 
+    def queue_counters(self, port: str, queue: int) -> QueueCounters:
+        """Return what a queue of a port has sent and dropped."""
+        now, before = self.fabric.queue_counters(self.name, port, queue), self._cleared_queues.get((port, queue))
+        return now if before is None else QueueCounters(*(max(a - b, 0) for a, b in zip(now, before, strict=True)))
+
     def clear_counters(self, interface: str) -> None:
         """Let the counters of a port or of a logical interface begin at zero."""
         self._cleared[interface] = (self.now(), self.fabric.counters(self.name, interface))
+        for queue in range(QUEUES):
+            self._cleared_queues[interface, queue] = self.fabric.queue_counters(self.name, interface, queue)
 
     def cleared_at(self, interface: str) -> float:
         """Return when the counters of an interface were cleared, in seconds since 1970; 0 if they never were."""
@@ -148,6 +158,7 @@ class EmulatedDevice:
         """Start the device: roll back a commit that waits for its confirmation, release the lock."""
         self.started = self.now()
         self._cleared.clear()
+        self._cleared_queues.clear()
         self.database.restart()
         self.fabric.commit(self.name, self.database.active)
 

@@ -11,8 +11,16 @@ from pathlib import Path as FilePath
 from typing import NamedTuple
 
 from ailb_gen.addresses import Prefix
-from ailb_gen.emulator.fabric_state import BgpSession, PrefixCounts, RouteTotals, TrafficCounters, unconfigured
+from ailb_gen.emulator.fabric_state import (
+    BgpSession,
+    PrefixCounts,
+    QueueCounters,
+    RouteTotals,
+    TrafficCounters,
+    unconfigured,
+)
 from ailb_gen.emulator.ribs import CountedRouting, never_exported, own_routes, transit_routes
+from ailb_gen.emulator.traffic import EmulatedTraffic, LinkRate
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.tree import Node
@@ -50,7 +58,7 @@ class EmulatedFabric:
     Cables never change. Sessions follow from a device's own and its neighbors' configurations, routes from all of
     them; both are computed on demand. `lag_s` is the number of seconds for which routes may be behind the
     configurations: 0 computes them anew after every change, which takes seconds for hundreds of devices. Sessions and
-    the advertised own routes are never behind. No traffic is emulated: counters are zero.
+    the advertised own routes are never behind. Counters are zero until `send` sets rates.
     """
 
     def __init__(
@@ -76,6 +84,7 @@ class EmulatedFabric:
         self._switches: dict[str, Switch] = {}
         self._direct: dict[str, frozenset[Prefix]] = {}
         self._down: set[End] = set()
+        self._traffic = EmulatedTraffic(self._carries, clock)
         self._since: dict[End | str, float] = {}
         self._known: set[str] = set()
         self._generation = 0
@@ -83,6 +92,7 @@ class EmulatedFabric:
         self._prefixes: frozenset[Prefix] | None = None
         self._routing: tuple[int, float, CountedRouting] | None = None
         self._rejected: dict[object, dict[Prefix, bool]] = {}
+        self._passing: dict[object, frozenset[Prefix]] = {}
         self._sent: dict[tuple[str, int], Outgoing] = {}
 
     @classmethod
@@ -152,10 +162,13 @@ class EmulatedFabric:
     def _changed(self, name: str) -> None:
         self._generation += 1
         self._prefixes = None
+        self._passing.clear()
         self._sent.clear()
         self._sessions.pop(name, None)
         for cable in self._cables.get(name, ()):
             self._sessions.pop(cable.a.device if cable.b.device == name else cable.b.device, None)
+            self._traffic.changed(cable.a)
+            self._traffic.changed(cable.b)
 
     def switch(self, name: str) -> Switch:
         """Return the model of a device's active configuration, which is empty while it is off."""
@@ -184,9 +197,28 @@ class EmulatedFabric:
         """Return the speed of the cable on a port in bit/s; None without a cable, or where no file says it."""
         return self._speeds.get(End(device, port))
 
+    def send(self, rates: Mapping[End, LinkRate]) -> None:
+        """Let ports send at rates from now on; others keep theirs. Raises UsageError for a port without a cable."""
+        for end, rate in rates.items():
+            self._ends(*end)
+            self._traffic.send(end, rate)
+
     def counters(self, device: str, interface: str) -> TrafficCounters:
-        """Return the traffic of a port or of a logical interface: none."""
-        return TrafficCounters()
+        """Return the traffic of a port or of a logical interface."""
+        end = End(device, interface.rpartition(".")[0] or interface)
+        if (far := self._far.get(end)) is None:
+            return TrafficCounters()
+        out, into = self._traffic.sent(end), self._traffic.sent(far)
+        return TrafficCounters(into.octets, out.octets, into.packets, out.packets, out.dropped_packets)
+
+    def queue_counters(self, device: str, port: str, queue: int) -> QueueCounters:
+        """Return the counters of a queue of a port."""
+        return self._traffic.sent(End(device, port), queue)
+
+    def _carries(self, end: End) -> bool:
+        """Return whether a BGP session is up on a port."""
+        unit = f"{end.port}.0"
+        return any(one.interface == unit and one.established for one in self.sessions(end.device))
 
     def advertiser(self, device: str, interface: str) -> End | None:
         """Return the port whose router advertisements arrive on a logical interface; None if none do."""
@@ -314,10 +346,13 @@ class EmulatedFabric:
         rule, lists = rules(own, own.groups[group]), lists_of(own)
         # Leaves have the same policies: the verdicts are computed once for all of them.
         key = rule.exports, frozenset(own.prefix_lists.values())
+        if (known := self._passing.get(key)) is not None:
+            return known
         rejected = self._rejected.setdefault(key, {})
         for prefix in self._prefixes - rejected.keys():
             rejected[prefix] = never_exported(rule.exports, lists, prefix)
-        return frozenset(prefix for prefix in self._prefixes if not rejected[prefix])
+        found = self._passing[key] = frozenset(prefix for prefix in self._prefixes if not rejected[prefix])
+        return found
 
 
 @lru_cache(maxsize=65536)

@@ -60,12 +60,32 @@ class RouteTotals(NamedTuple):
 
 
 class TrafficCounters(NamedTuple):
-    """The traffic counters of an interface."""
+    """The traffic counters of an interface; drops are packets."""
 
     input_bytes: int = 0
     output_bytes: int = 0
     input_packets: int = 0
     output_packets: int = 0
+    output_drops: int = 0
+
+
+class QueueCounters(NamedTuple):
+    """The counters of a queue of a port: what it has sent and what it has dropped."""
+
+    packets: int = 0
+    octets: int = 0
+    dropped_packets: int = 0
+    dropped_octets: int = 0
+
+    @property
+    def queued_packets(self) -> int:
+        """Packets that came to the queue."""
+        return self.packets + self.dropped_packets
+
+    @property
+    def queued_octets(self) -> int:
+        """Octets that came to the queue."""
+        return self.octets + self.dropped_octets
 
 
 class FabricState(Protocol):
@@ -104,6 +124,9 @@ class FabricState(Protocol):
 
     def counters(self, device: str, interface: str) -> TrafficCounters:
         """Return the traffic of a port or of a logical interface."""
+
+    def queue_counters(self, device: str, port: str, queue: int) -> QueueCounters:
+        """Return the counters of a queue of a port."""
 
     def advertiser(self, device: str, interface: str) -> End | None:
         """Return the port whose router advertisements arrive on a logical interface; None if none do."""

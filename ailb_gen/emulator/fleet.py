@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import asyncssh
 
@@ -23,10 +23,14 @@ from ailb_gen.atomic import replace_file
 from ailb_gen.emulator.device import EmulatedDevice, Spec
 from ailb_gen.emulator.fabric_state import FabricState
 from ailb_gen.emulator.faults import Fault
+from ailb_gen.emulator.gnmi.options import GnmiOptions
 from ailb_gen.emulator.host import KEY, DeviceHost, FleetLogin
 from ailb_gen.emulator.server import SshConnection
 from ailb_gen.errors import OutputError, UsageError
 from ailb_gen.junos.schema import Schema
+
+if TYPE_CHECKING:
+    from ailb_gen.emulator.gnmi.listener import GnmiListener, GnmiPorts
 
 Result = TypeVar("Result")
 LAST_PORT = 65535
@@ -51,10 +55,12 @@ class Fleet:
         address: str = "127.0.0.1",
         schema: Schema | None = None,
         minute_s: float = 60.0,
+        gnmi: GnmiOptions | None = None,
     ) -> None:
-        """Open the state of every device. Raises UsageError, OutputError."""
-        if base_port and base_port + len(specs) - 1 > LAST_PORT:
-            raise UsageError(f"{len(specs)} devices do not fit above port {base_port}; choose a lower --base-port")
+        """Open the state of every device. Raises UsageError, OutputError, MissingExtraError for gNMI."""
+        _check_ports(len(specs), base_port, "--base-port")
+        self._gnmi = _gnmi_ports(gnmi, len(specs), login, address)
+        self._gnmi_listeners: dict[str, GnmiListener] = {}
         self.devices: dict[str, EmulatedDevice] = {}
         self._hosts: dict[str, DeviceHost] = {}
         self.address = address
@@ -63,7 +69,10 @@ class Fleet:
             device = EmulatedDevice(spec, fabric, directory, schema, minute_s)
             key = _host_key(directory)
             port = base_port + number if base_port else 0
-            self._hosts[spec.name] = DeviceHost(device, key, login, address, port, SshConnection)
+            second = self._gnmi.listener(device) if self._gnmi is not None else None
+            if second is not None:
+                self._gnmi_listeners[spec.name] = second
+            self._hosts[spec.name] = DeviceHost(device, key, login, address, port, SshConnection, second)
             self.devices[spec.name] = device
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="emulator", daemon=True)
@@ -71,6 +80,15 @@ class Fleet:
     def port(self, name: str) -> int:
         """Return the port of a device."""
         return self._hosts[name].port
+
+    def gnmi_ports(self) -> dict[str, int]:
+        """Return the ports of gNMI by device; none where it is not answered."""
+        return {name: listener.port for name, listener in self._gnmi_listeners.items()}
+
+    @property
+    def gnmi_certificate(self) -> bytes:
+        """The certificate by which clients verify the gNMI of all devices, as PEM; empty without TLS or gNMI."""
+        return self._gnmi.certificate if self._gnmi is not None else b""
 
     def public_key(self, name: str) -> str:
         """Return the host key of a device in OpenSSH's form, without a comment."""
@@ -162,6 +180,22 @@ class Fleet:
 
     async def _stop(self) -> None:
         await asyncio.gather(*(host.stop() for host in self._hosts.values()))
+
+
+def _check_ports(count: int, base_port: int, option: str) -> None:
+    if base_port and base_port + count - 1 > LAST_PORT:
+        raise UsageError(f"{count} devices do not fit above port {base_port}; choose a lower {option}")
+
+
+def _gnmi_ports(options: GnmiOptions | None, count: int, login: FleetLogin, address: str) -> GnmiPorts | None:
+    """Return the listeners to be made. Raises UsageError, MissingExtraError."""
+    if options is None:
+        return None
+    # gRPC is an extra.
+    from ailb_gen.emulator.gnmi.listener import GnmiPorts  # noqa: PLC0415
+
+    _check_ports(count, options.base_port, "--gnmi-port")
+    return GnmiPorts(options, login, address)
 
 
 def _host_key(directory: Path | None) -> asyncssh.SSHKey:

@@ -40,8 +40,18 @@ class ClosableSession(Protocol):
         """End it at once."""
 
 
+class SecondListener(Protocol):
+    """What listens on another port of a device, and is away while the device is."""
+
+    async def start(self) -> None:
+        """Listen. Raises UsageError."""
+
+    async def stop(self) -> None:
+        """Close the port and everything that is open."""
+
+
 class DeviceHost:
-    """A device behind a port; `connect` makes the SSH server of each connection to it."""
+    """A device behind a port; `connect` makes the SSH server of each connection to it, `second` is its other port."""
 
     def __init__(
         self,
@@ -51,6 +61,7 @@ class DeviceHost:
         address: str,
         port: int,
         connect: Callable[[DeviceHost], asyncssh.SSHServer],
+        second: SecondListener | None = None,
     ) -> None:
         self.device, self.key, self.login = device, key, login
         self.address, self.port = address, port
@@ -59,6 +70,7 @@ class DeviceHost:
         self._listener: asyncssh.SSHAcceptor | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+        self._second = second
         self._wrong_key = False
         self._options = asyncssh.SSHServerConnectionOptions(
             server_factory=lambda: connect(self),
@@ -89,6 +101,8 @@ class DeviceHost:
                 "choose another --base-port"
             ) from error
         self.port = self._listener.get_port()
+        if self._second is not None:
+            await self._second.start()
         self._wrong_key = False
         self.present_key()
         self.watch()
@@ -103,6 +117,8 @@ class DeviceHost:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _leave(self) -> None:
+        if self._second is not None:
+            await self._second.stop()
         listener, self._listener = self._listener, None
         if listener is not None:
             listener.close()

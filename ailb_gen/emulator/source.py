@@ -30,6 +30,8 @@ from ailb_gen.paths import real
 KEY = re.compile(r"(?:ssh-|ecdsa-sha2-|sk-ssh-|sk-ecdsa-)\S+ [A-Za-z0-9+/=]+")
 HOSTS, KNOWN_HOSTS = "hosts.yaml", "known_hosts"
 INVENTORY_FILES = (HOSTS, "defaults.yaml", KNOWN_HOSTS)
+# The certificate by which clients of gNMI verify the devices.
+GNMI_CA = "gnmi-ca.pem"
 # The platform that is no model.
 GENERIC = "generic"
 SECRET = "password"  # noqa: S105 - the name of a file
@@ -155,7 +157,7 @@ def check_inventory(directory: Path) -> None:
     got keys of the emulated devices, as by `ssh-keygen -R` and `--accept-new-hostkeys`.
     """
     refuse_artifacts(directory)
-    own = [_is_own(directory / name) for name in INVENTORY_FILES]
+    own = [_is_own(directory / name) for name in (*INVENTORY_FILES, GNMI_CA)]
     if (directory / SECRET).exists() and not any(own):
         raise OutputError(f"{directory / SECRET}: 'ailb-gen emulate' did not write this; choose another directory")
 
@@ -205,9 +207,15 @@ def unmanaged(names: Sequence[str]) -> dict[str, object]:
 
 
 def write_inventory(
-    directory: Path, hosts: Mapping[str, object], known_hosts: str, user: str, variable: str, password: str = ""
+    directory: Path,
+    hosts: Mapping[str, object],
+    known_hosts: str,
+    user: str,
+    variable: str,
+    password: str = "",
+    gnmi_ca: bytes = b"",
 ) -> None:
-    """Write hosts.yaml, defaults.yaml and known_hosts.
+    """Write hosts.yaml, defaults.yaml and known_hosts; with `gnmi_ca`, the certificate of gNMI, also that.
 
     The login refers to the environment variable, or to a file that only the owner may read, with `password`. Raises
     OutputError, also where other files would be overwritten.
@@ -226,10 +234,14 @@ def write_inventory(
         yaml.safe_dump(defaults, sort_keys=False),
         known_hosts,
     )
+    contents = dict(zip(INVENTORY_FILES, (text.encode() for text in texts), strict=True))
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        for name, text in zip(INVENTORY_FILES, texts, strict=True):
-            replace_file(directory / name, _headline(text.encode()) + b"\n" + text.encode())
+        for name, body in (contents | ({GNMI_CA: gnmi_ca} if gnmi_ca else {})).items():
+            replace_file(directory / name, _headline(body) + b"\n" + body)
+        if not gnmi_ca:
+            # One of an emulation before is of no use.
+            (directory / GNMI_CA).unlink(missing_ok=True)
         if password:
             # It is made unreadable for others before anything is in it.
             secret.touch(0o600)
@@ -244,4 +256,13 @@ def write_inventory(
 def ready_line(fleet: Fleet, inventory: Path | None) -> str:
     """Return the line of JSON that announces a fleet that can be reached."""
     ports = {name: fleet.port(name) for name in fleet.devices}
-    return json.dumps({"ready": True, "address": fleet.address, "ports": ports, "inventory": str(inventory or "")})
+    ready: dict[str, object] = {
+        "ready": True,
+        "address": fleet.address,
+        "ports": ports,
+        "inventory": str(inventory or ""),
+    }
+    if gnmi := fleet.gnmi_ports():
+        ca = str(inventory / GNMI_CA) if inventory is not None and fleet.gnmi_certificate else ""
+        ready |= {"gnmi": gnmi, "gnmi_ca": ca}
+    return json.dumps(ready)

@@ -11,6 +11,7 @@ from pathlib import Path
 from socket import socket
 
 from ailb_gen.emulator.fleet import Fleet
+from ailb_gen.emulator.gnmi.options import GnmiOptions
 from ailb_gen.emulator.host import FleetLogin
 from ailb_gen.emulator.source import check_inventory, entries, password_of, specs, unmanaged, write_inventory
 from ailb_gen.lab import convergence, links, neighbor_table, registry
@@ -30,13 +31,17 @@ PASSWORD = "AILB_PASSWORD"  # noqa: S105 - the name of a variable
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Options to start a lab; `patience_s` is the timeout of sessions and routes."""
+    """Options to start a lab; `patience_s` is the timeout of sessions and routes.
+
+    `gnmi_port` is the first port of gNMI, 0 for free ones, None for no gNMI.
+    """
 
     lab: Lab
     base_port: int = 0
     user: str = "admin"
     minute_s: float = 60.0
     patience_s: float = 120.0
+    gnmi_port: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +65,10 @@ def run(start: Start, network: Network, announce: Callable[[Ready], None], step:
     password, new = password_of(os.environ, PASSWORD)
     outside = listeners(lab.address, start.base_port, made.devices)
     ports = {name: listening.getsockname()[1] for name, listening in outside.items()}
+    collected = (
+        {} if start.gnmi_port is None else listeners(lab.address, start.gnmi_port, [*made.switches], "--gnmi-port")
+    )
+    gnmi = {name: listening.getsockname()[1] for name, listening in collected.items()}
     note = neighbor_table.reserve(registry.directory(lab.name), made.neighbors_needed)
     # The first process of a namespace ignores signals that it does not handle.
     end_by_signals()
@@ -72,7 +81,8 @@ def run(start: Start, network: Network, announce: Callable[[Ready], None], step:
         fabric = LabFabric(made)
         step("configurations")
         found = specs(artifacts, start.user, not lab.fresh)
-        fleet = Fleet(found, fabric, FleetLogin(start.user, password), minute_s=start.minute_s)
+        login, options = FleetLogin(start.user, password), GnmiOptions() if gnmi else None
+        fleet = Fleet(found, fabric, login, minute_s=start.minute_s, gnmi=options)
         step("servers")
         hosts, known = _reachable(stack, made, inventory, outside, lab.address)
         booted = stack.enter_context(boot.boot(made, network, artifacts, lab.hosts))
@@ -83,13 +93,13 @@ def run(start: Start, network: Network, announce: Callable[[Ready], None], step:
         missing += tuple(_lacking(booted, made, network, lab.fresh))
         stack.enter_context(fleet)
         stack.enter_context(forwarded(outside, {name: fleet.port(name) for name in fleet.devices}))
+        stack.enter_context(forwarded(collected, fleet.gnmi_ports()))
         switches = {name: ports[name] for name in fleet.devices}
         entered = entries(fleet, switches) | hosts
-        write_inventory(
-            inventory, entered, fleet.known_hosts(switches) + known, start.user, PASSWORD, password if new else ""
-        )
+        keys, kept = fleet.known_hosts(switches) + known, password if new else ""
+        write_inventory(inventory, entered, keys, start.user, PASSWORD, kept, fleet.gnmi_certificate)
         step("")
-        announce(Ready(replace(lab, process=process, ports=ports, hosts=booted.method), missing, note))
+        announce(Ready(replace(lab, process=process, ports=ports, hosts=booted.method, gnmi=gnmi), missing, note))
         while True:
             signal.pause()
 

@@ -18,10 +18,12 @@ LAST_PORT = 65535
 PIECE_BYTES = 1 << 16
 
 
-def listeners(address: str, base_port: int, names: Sequence[str]) -> dict[str, socket.socket]:
+def listeners(
+    address: str, base_port: int, names: Sequence[str], option: str = "--base-port"
+) -> dict[str, socket.socket]:
     """Listen on a port for each name, from `base_port` on, or on free ones for 0. Raises UsageError."""
     if base_port and base_port + len(names) - 1 > LAST_PORT:
-        raise UsageError(f"{len(names)} devices do not fit above port {base_port}; choose a lower --base-port")
+        raise UsageError(f"{len(names)} devices do not fit above port {base_port}; choose a lower {option}")
     found: dict[str, socket.socket] = {}
     for number, name in enumerate(names):
         port = base_port + number if base_port else 0
@@ -31,7 +33,7 @@ def listeners(address: str, base_port: int, names: Sequence[str]) -> dict[str, s
             for made in found.values():
                 made.close()
             raise UsageError(
-                f"{name}: cannot listen on {address} port {port}: {error.strerror}; choose another --base-port"
+                f"{name}: cannot listen on {address} port {port}: {error.strerror}; choose another {option}"
             ) from error
     return found
 

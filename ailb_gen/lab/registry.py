@@ -29,7 +29,8 @@ class Lab:
     """A lab that runs: `process` is its first process as the host numbers it, 0 while it starts.
 
     `fabric` and `artifacts` are its sources, `inventory` is how to push to it, `address` and `ports` where
-    its devices listen. `hosts` is how servers are configured; `fresh` labs began without configurations.
+    its devices listen, `gnmi` the ports of gNMI. `hosts` is how servers are configured; `fresh` labs began without
+    configurations.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Lab:
     ports: dict[str, int] = field(default_factory=dict)
     hosts: str = ""
     fresh: bool = False
+    gnmi: dict[str, int] = field(default_factory=dict)
 
     def line(self) -> str:
         """Return the line that the directory of the lab records."""

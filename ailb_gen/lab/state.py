@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from ailb_gen.addresses import Prefix
-from ailb_gen.emulator.fabric_state import BgpSession, PrefixCounts, RouteTotals, TrafficCounters
+from ailb_gen.emulator.fabric_state import BgpSession, PrefixCounts, QueueCounters, RouteTotals, TrafficCounters
 from ailb_gen.lab.advertisements import Advertisement
 from ailb_gen.lab.bird.model import SessionState
 from ailb_gen.lab.configured import ConfiguredFabric
@@ -58,6 +58,10 @@ class LabFabric(ConfiguredFabric):
         link = own.ports[interface].link if interface in own.ports else unit_link(own.plan, interface)
         with self.lock:
             return own.counters().get(link or "", TrafficCounters())
+
+    def queue_counters(self, device: str, port: str, queue: int) -> QueueCounters:
+        """Return the counters of a queue of a port: kernels have no queues of Junos."""
+        return QueueCounters()
 
     def advertiser(self, device: str, interface: str) -> End | None:
         """Return the port whose router advertisements arrive on a logical interface; None if none do."""

@@ -17,6 +17,7 @@ import yaml
 from ncclient import manager
 from ncclient.manager import Manager
 from ncclient.transport.errors import AuthenticationError, TransportError
+from pygnmi.client import gNMIclient
 
 from tests.conftest import EXAMPLES, Cli
 from tests.ports import free_ports
@@ -166,6 +167,41 @@ def test_in_the_background(verb: Cli, tmp_path: Path) -> None:
     assert verb("--stop", str(folder)) == (0, f"{folder}: no emulator runs there\n", "")
 
 
+def test_gnmi_as_it_is_documented(verb: Cli, tmp_path: Path) -> None:
+    """In the background, with a certificate in the inventory; a port that carries traffic, and one that is silent."""
+    folder = tmp_path / "inventory"
+    first = free_ports(16)
+    ports = ("--base-port", str(first), "--gnmi-port", str(first + 8))
+    traffic = ("--loaded", "--link-traffic", "ring=40", "--port-rate", "spine1:et-0/0/0=0")
+    code, out, err = verb(str(LAB), "--inventory", str(folder), *ports, *traffic, "--daemon")
+    try:
+        assert code == 0, err
+        ready = json.loads(out)
+        assert list(ready["gnmi"]) == list(ready["ports"])
+        assert ready["gnmi_ca"] == str(folder / "gnmi-ca.pem")
+        client = gNMIclient(
+            ("localhost", ready["gnmi"]["spine1"]), username="admin", password=PASSWORD, path_root=ready["gnmi_ca"]
+        )
+        with client:
+            path = "/interfaces/interface[name=et-0/0/{}]/state/counters/out-octets"
+            while not (told := counted(client, path.format(1))):
+                pass
+            assert told > 0
+            assert counted(client, path.format(0)) == 0
+    finally:
+        assert verb("--stop", str(folder))[0] == 0
+    # Without gNMI the certificate is of no use, and goes.
+    with in_background(verb, folder):
+        assert not (folder / "gnmi-ca.pem").exists()
+        assert "gnmi" not in json.loads((folder / "emulator.json").read_text())
+
+
+def counted(client: gNMIclient, path: str) -> int:
+    """Return the value of one counter."""
+    (one,) = client.get(path=[path], encoding="json_ietf")["notification"]
+    return int(one["update"][0]["val"])
+
+
 def test_killed_in_the_background(verb: Cli, tmp_path: Path) -> None:
     """A number that is left behind is never taken for a running emulator."""
     folder = tmp_path / "inventory"
@@ -210,6 +246,14 @@ def test_what_runs_in_the_foreground_can_be_stopped(verb: Cli, tmp_path: Path) -
         ([str(LAB), "--authorized-keys", "/bin/sh"], "/bin/sh: not a text file; name a file of public keys"),
         ([str(LAB), "--inventory", str(LAB)], "not a directory; name the directory of --inventory or --state"),
         ([str(LAB), "--authorized-keys", str(LAB)], "no public key; write a line as in id_ed25519.pub"),
+        ([str(LAB), "--gnmi-plain"], "--gnmi-plain needs --gnmi-port"),
+        ([str(LAB), "--gnmi-port", "65530"], "8 devices do not fit above port 65530; choose a lower --gnmi-port"),
+        ([str(LAB), "--gnmi-port", "0", "--base-port", "0", "--host", "192.0.2.1"], "Cannot assign requested address"),
+        ([str(LAB), "--link-traffic", "rings=40"], "there is no pattern 'rings'; did you mean 'ring'"),
+        ([str(LAB), "--link-traffic", "ring=400"], "write PATTERN=PERCENT"),
+        ([str(LAB), "--port-rate", "spine1:et-0/0/0=fast"], "write DEVICE:PORT=SPEED"),
+        ([str(LAB), "--port-rate", "spine1:et-9/9/9=100g"], "spine1 has no cable to another switch on et-9/9/9"),
+        ([str(LAB), "--port-rate", "spine9:et-0/0/0=100g"], "spine9 has no cable to another switch"),
     ],
 )
 def test_what_is_refused_before_it_starts(verb: Cli, tmp_path: Path, options: list[str], reason: str) -> None:

@@ -15,10 +15,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from pygnmi.client import gNMIclient
 
 from tests.cli.verbs import program
 from tests.conftest import ROOT, need_root, need_tool, need_user_namespaces
 from tests.forkserver import ForkServer
+from tests.ports import free_ports
 
 FABRIC = ROOT / "examples/lab/fabric.yaml"
 GOLDEN = ROOT / "tests/golden/lab"
@@ -85,9 +87,25 @@ def gone(name: str) -> bool:
     return False
 
 
+def collected(inventory: Path, port: int) -> list[str]:
+    """Return the states of the uplinks of a leaf by gNMI, whose counters are those of its kernel."""
+    password, trusted = (inventory / "password").read_text().strip(), str(inventory / "gnmi-ca.pem")
+    with gNMIclient(("localhost", port), username="admin", password=password, path_root=trusted) as client:
+        found = []
+        for number in range(4):
+            path = f"/interfaces/interface[name=et-0/0/{number}]/state"
+            (told,) = client.get(path=[path], encoding="proto")["notification"]
+            values = {one["path"].rpartition("/")[2]: one["val"] for one in told["update"]}
+            assert values["in-pkts"] > 0
+            assert values["in-octets"] > values["in-pkts"]
+            found.append(values["oper-status"])
+        return found
+
+
 def test_from_up_to_down(labs: Verb, tmp_path: Path) -> None:
     before = host_links()
-    brought_up(labs, "one", "--inventory", str(tmp_path / "inventory"))
+    first = free_ports(8)
+    brought_up(labs, "one", "--inventory", str(tmp_path / "inventory"), "--gnmi-port", str(first))
 
     rows = status(labs, "one")["switches"]
     assert isinstance(rows, list)
@@ -97,7 +115,9 @@ def test_from_up_to_down(labs: Verb, tmp_path: Path) -> None:
     shown = labs("exec", "stripe1-leaf1", "--", "ip", "-6", "route", "show", "fc00:2:1:3::/64").stdout
     assert "dev et-0-0-2 " in shown
 
+    assert collected(tmp_path / "inventory", first + 4) == ["UP"] * 4
     failed = labs("fail", "stripe1-leaf1:et-0/0/2")
+    assert collected(tmp_path / "inventory", first + 4) == ["UP", "UP", "DOWN", "UP"]
     assert failed.stdout.startswith("failed: stripe1-leaf1:et-0/0/2 - spine3:et-0/0/0: no carrier\n")
     assert status(labs, "one")["failed"] == ["stripe1-leaf1:et-0/0/2 - spine3:et-0/0/0: no carrier"]
     shown = labs("exec", "stripe1-leaf1", "--", "ip", "-6", "route", "show", "fc00:2:1:3::/64").stdout

@@ -190,7 +190,7 @@ def test_what_a_computed_fabric_has_not() -> None:
     assert len(set(macs.values())) == 3
     assert found["link-local"] == address_text(found["heard"]["et-0-0-0"])
     counters = found["counters"]
-    assert min(counters["et-0/0/0"]) > 0
+    assert min(counters["et-0/0/0"][:4]) > 0
     assert counters["et-0/0/0.0"].output_packets >= counters["et-0/0/0"].output_packets
     assert counters["et-9/9/9"] == counters["irb"] == TrafficCounters()
     assert found["untouched"]

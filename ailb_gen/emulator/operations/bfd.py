@@ -34,7 +34,7 @@ def bfd(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     shown = [
         session
         for session in chosen(device, argument(rpc, "address"))
-        if groups[session.group].bfd is not None and number in ("", str(_discriminator(device.name, session.interface)))
+        if groups[session.group].bfd is not None and number in ("", str(discriminator(device.name, session.interface)))
     ]
     style = next((word for word in ("extensive", "detail", "summary") if flag(rpc, word)), "normal")
     return fill(
@@ -75,8 +75,8 @@ def _interval_ms(device: EmulatedDevice, session: BgpSession) -> int:
 def _session(device: EmulatedDevice, session: BgpSession, style: str) -> etree._Element:
     own, peer, interval = _own(device, session), _peers(device, session), _interval_ms(device, session)
     state = "Up" if session.bfd_up else "Down"
-    local = _discriminator(device.name, session.interface)
-    remote = _discriminator(session.peer, session.peer_interface) if peer is not None else 0
+    local = discriminator(device.name, session.interface)
+    remote = discriminator(session.peer, session.peer_interface) if peer is not None else 0
     peer = peer or SessionTimers()
     time = element(f"session-{state.lower()}-time", text=age(up_for(device, session)))
     detail = parts("bfd-session-detail", own=own, state=state, time=time)
@@ -94,6 +94,6 @@ def _session(device: EmulatedDevice, session: BgpSession, style: str) -> etree._
     )
 
 
-def _discriminator(device: str, interface: str) -> int:
+def discriminator(device: str, interface: str) -> int:
     """Return the number by which a device knows a session: it follows from its name and the interface."""
     return crc32(f"{device} {interface}".encode()) % 2**16 + 1

@@ -70,7 +70,7 @@ def up_for(device: EmulatedDevice, session: BgpSession) -> float:
     return max(device.now() - max(device.started, session.since or 0.0), 0.0)
 
 
-def _state(session: BgpSession) -> str:
+def state_of(session: BgpSession) -> str:
     """Return the state of a session as Junos calls it; one that is down keeps trying to connect."""
     return "Established" if session.established else "Active"
 
@@ -122,7 +122,7 @@ def _summary(device: EmulatedDevice, session: BgpSession, counts: Counts, first:
         address=peer_address(device.fabric, session),
         peer_as=session.peer_asn or 0,
         up=up_for(device, session),
-        state=_state(session),
+        state=state_of(session),
         # A state that has a short name is shown by it.
         short="Establ" if up else None,
         heading=HEADING if first else None,
@@ -232,7 +232,7 @@ def _neighbor(device: EmulatedDevice, session: BgpSession, counts: Counts) -> et
         peer=peer,
         peer_as=session.peer_asn or 0,
         system_as=switch.asn or 0,
-        state=_state(session),
+        state=state_of(session),
         flags=" ".join(flag for flag, has in flags if has),
         last_state="OpenConfirm" if up else "Idle",
         last_event="RecvKeepAlive" if up else "Start",

@@ -1,6 +1,6 @@
 """Class of service: queues, classifiers, schedulers and the interfaces that have them, from the configuration.
 
-No packet is queued: the counters of queues are zero. Source: Juniper, "CoS User Guide (QFX Series)"; the reply of a QFX
+Counters of queues are those of the fabric. Source: Juniper, "CoS User Guide (QFX Series)"; the reply of a QFX
 to `show interfaces queue` in the tests of onos.
 """
 
@@ -75,11 +75,15 @@ def queues(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
             description=port.description or None,
             classes=len(classes),
             queues=len({one.queue for one in classes}),
-            rows=[fill("queue-detail", queue=one) for one in shown],
+            rows=[_queue(device, port, one) for one in shown],
         )
         for port in data_ports(device, argument(rpc, "interface-name"))
     ]
     return element("interface-information", *rows, style="normal")
+
+
+def _queue(device: EmulatedDevice, port: Port, queue: QueueClass) -> etree._Element:
+    return fill("queue-detail", queue=queue, counts=device.queue_counters(port.name, queue.queue))
 
 
 def bindings(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:

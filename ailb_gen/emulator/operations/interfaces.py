@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from ipaddress import ip_interface
 
 from lxml import etree
@@ -46,6 +47,12 @@ from ailb_gen.network.model import Port, Unit
 LONG = ("detail", "extensive")
 MRU_OVER_MTU = 8
 LANES = 8
+# What OpenConfig calls the values of a lane.
+LIGHT = {
+    "input-power/instant": "laser-rx-optical-power-dbm",
+    "output-power/instant": "laser-output-power-dbm",
+    "laser-bias-current/instant": "laser-bias-current",
+}
 # Entries that the neighbor cache of a logical interface holds.
 CACHE = 75000
 
@@ -121,11 +128,22 @@ def optics(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show interfaces diagnostics optics`."""
     made = []
     for port in data_ports(device, argument(rpc, "interface-name")):
-        received = ("0.7586", "-1.20", "off") if port_up(device, port) else ("0.0001", "-40.00", "on")
-        light = dict(zip(("received", "received_dbm", "alarm"), received, strict=True))
-        lanes = [fill("optics-diagnostics-lane-values", lane=lane, **light) for lane in range(LANES)]
-        made.append(element("physical-interface", ("name", port.name), fill("optics-diagnostics", lanes=lanes)))
+        rows = fill("optics-diagnostics", lanes=_lanes(port_up(device, port)))
+        made.append(element("physical-interface", ("name", port.name), rows))
     return element("interface-information", *made)
+
+
+def _lanes(up: bool) -> list[etree._Element]:
+    """Make the lanes of a transceiver: light comes in where there is a carrier."""
+    received = ("0.7586", "-1.20", "off") if up else ("0.0001", "-40.00", "on")
+    light = dict(zip(("received", "received_dbm", "alarm"), received, strict=True))
+    return [fill("optics-diagnostics-lane-values", lane=lane, **light) for lane in range(LANES)]
+
+
+@cache
+def lane_values(up: bool) -> tuple[dict[str, float], ...]:
+    """Return the light in and out of every lane in dBm and its bias current in mA, by their paths in OpenConfig."""
+    return tuple({path: float(lane.findtext(tag) or "nan") for path, tag in LIGHT.items()} for lane in _lanes(up))
 
 
 def _port_state(query: InterfaceQuery, port: Port) -> tuple[Child, ...]:
@@ -189,7 +207,7 @@ def _ethernet_port(query: InterfaceQuery, port: Port) -> list[etree._Element]:
         mac=_mac(query, port),
         since=_since(query, port),
         traffic=_traffic(query, port),
-        queues=_queues(query.device) if long else None,
+        queues=_queues(query.device, port) if long else None,
         frames=fill("ethernet-mac-statistics", counts=query.device.counters(port.name)) if media else None,
     )
     return parts(
@@ -246,13 +264,13 @@ def _traffic(query: InterfaceQuery, port: Port) -> Iterator[Child]:
         yield "output-error-count", 0
     if query.has("extensive"):
         yield fill("input-error-list")
-        yield fill("output-error-list")
+        yield fill("output-error-list", counts=counts)
 
 
-def _queues(device: EmulatedDevice) -> etree._Element:
-    """Make the queues and their forwarding classes; nothing is ever queued."""
+def _queues(device: EmulatedDevice, port: Port) -> etree._Element:
+    """Make the queues of a port and their forwarding classes."""
     classes = forwarding_classes(configured(device))
-    rows = [fill("queue", queue=one) for one in classes]
+    rows = [fill("queue", queue=one, counts=device.queue_counters(port.name, one.queue)) for one in classes]
     return fill("queue-counters", queues=len({one.queue for one in classes}), rows=rows)
 
 

@@ -68,6 +68,7 @@ class Fake(EmulatedDevice):
         self.sessions = {1: UserSession(1, "admin", STARTED + 60, "cli")}
         self.alarming, self.history = alarming, history
         self.native_bps, self._kept_down, self._cleared = NATIVE_BPS, "", {}
+        self._cleared_queues = {}
 
     def now(self) -> float:
         return NOW

@@ -1,0 +1,1 @@
+"""gNMI of emulated devices."""
