@@ -220,7 +220,7 @@ def _state(past: RecordedRun, ends: Mapping[str, DeviceEnd]) -> RecordedState:
         return RecordedState.NOT_BEGUN
     if past.left.devices:
         return RecordedState.UNSETTLED
-    if not past.over:
+    if not past.over and not any(end.taken_back_by for end in ends.values()):
         return RecordedState.INTERRUPTED
     if past.dry:
         return RecordedState.INCOMPLETE if refused(past) else RecordedState.DONE
