@@ -194,7 +194,8 @@ def test_after_a_dry_run_the_last_real_run_is_meant(tiny: Site) -> None:
 def test_a_run_that_was_rolled_back_is_not_resumed(tiny: Site) -> None:
     """Else its record would not say what came after that, and a rollback would miss it."""
     first = killed(tiny, "wave", times=3)
-    second = well(tiny, "rollback") and tiny.records.runs()[-1]
+    well(tiny, "rollback")
+    second = tiny.records.runs()[-1]
     why = f"the run {first} was rolled back by {second}; it cannot be resumed; start another one"
     refused(tiny, why, "deploy", "--resume", "1")
     tiny.assert_all(tiny.old)
