@@ -59,10 +59,17 @@ def test_files_of_another_fabric_and_files_that_are_missing_are_refused(tmp_path
     out = str(tmp_path / "out")
     jvd = str(EXAMPLES / "jvd" / "fabric.yaml")
     told = run("monitoring", jvd, TREE, "-o", out)
+    refused(told, "these files are of the fabric lab, not of jvd; name the fabric file of lab, or the directory of jvd")
+    # Of the same shape: ports are the same.
+    (tmp_path / "twin.yaml").write_text(Path(LAB).read_text().replace("name: lab", "name: twin"))
+    told = run("monitoring", str(tmp_path / "twin.yaml"), TREE, "-o", out)
+    refused(told, "these files are of the fabric lab, not of twin")
+    shutil.copytree(TREE, tmp_path / "tree", symlinks=True)
+    (tmp_path / "tree/manifest.json").unlink()
+    told = run("monitoring", jvd, str(tmp_path / "tree"), "-o", out)
     refused(
         told, "spine1:et-0/0/0: this port and 159 others are not in the fabric file, so what to expect is not known"
     )
-    shutil.copytree(TREE, tmp_path / "tree", symlinks=True)
     (tmp_path / "tree/switches/spine1.conf").unlink()
     code, _, err = run("monitoring", LAB, str(tmp_path / "tree"), "-o", out)
     assert code == 2

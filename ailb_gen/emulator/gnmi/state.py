@@ -15,7 +15,7 @@ from ailb_gen.emulator.fabric_state import BgpSession, PrefixCounts
 from ailb_gen.emulator.gnmi.view import Container, DeviceView, Keys, Value, Values
 from ailb_gen.emulator.operations.bfd import discriminator
 from ailb_gen.emulator.operations.bgp import peer_address, state_of
-from ailb_gen.emulator.operations.interfaces import lane_values
+from ailb_gen.emulator.operations.interfaces import lane_values, module_voltage
 from ailb_gen.emulator.operations.ports import (
     FIRST_SNMP,
     LOGICAL,
@@ -129,6 +129,11 @@ def _ethernet(view: DeviceView, port: Port) -> Values:
     }
 
 
+def _frames(view: DeviceView, port: Port) -> Values:
+    """Return what `show interfaces extensive` has of the MAC layer, where nothing is counted."""
+    return dict.fromkeys(_FRAMES, 0)
+
+
 def _unit(view: DeviceView, found: tuple[Port, Unit]) -> Values:
     port, unit = found
     return {
@@ -203,6 +208,10 @@ def _bfd(view: DeviceView, session: BgpSession) -> Values:
     }
 
 
+def _transceiver(view: DeviceView, port: Port) -> Values:
+    return {"supply-voltage/instant": module_voltage()}
+
+
 def _lane(view: DeviceView, found: tuple[Port, int]) -> Values:
     port, lane = found
     return lane_values(port_up(view.device, port))[lane]
@@ -222,6 +231,16 @@ _UNIT = f"{_INTERFACE}/subinterfaces/subinterface[index]"
 _NEIGHBOR = (
     f"/network-instances/network-instance[name={INSTANCE}]/protocols/protocol[identifier={BGP}][name={BGP}]"
     "/bgp/neighbors/neighbor[neighbor-address]"
+)
+_FRAMES = (
+    "in-crc-errors",
+    "in-fragment-frames",
+    "in-jabber-frames",
+    "in-oversize-frames",
+    "in-mac-control-frames",
+    "in-mac-pause-frames",
+    "out-mac-control-frames",
+    "out-mac-pause-frames",
 )
 _COUNTERS = ("in-octets", "in-pkts", "out-octets", "out-pkts")
 CONTAINERS = (
@@ -256,6 +275,7 @@ CONTAINERS = (
         _fabric_port_entries,
         _ethernet,
     ),
+    Container(f"{_INTERFACE}/ethernet/state/counters", _FRAMES, _fabric_port_entries, _frames, counted=True),
     Container(
         f"{_UNIT}/state",
         ("index", "name", "enabled", "ifindex", "admin-status", "oper-status"),
@@ -305,6 +325,13 @@ CONTAINERS = (
         ("local-discriminator", "remote-address", "session-state", "subscribed-protocols"),
         _bfd_entries,
         _bfd,
+    ),
+    Container(
+        "/components/component[name]/transceiver/state",
+        ("supply-voltage/instant",),
+        _fabric_port_entries,
+        _transceiver,
+        counted=True,
     ),
     Container(
         "/components/component[name]/transceiver/physical-channels/channel[index]/state",

@@ -146,6 +146,12 @@ def lane_values(up: bool) -> tuple[dict[str, float], ...]:
     return tuple({path: float(lane.findtext(tag) or "nan") for path, tag in LIGHT.items()} for lane in _lanes(up))
 
 
+@cache
+def module_voltage() -> float:
+    """Return the supply voltage of a transceiver in V."""
+    return float(fill("optics-diagnostics", lanes=_lanes(True)).findtext("module-voltage") or "nan")
+
+
 def _port_state(query: InterfaceQuery, port: Port) -> tuple[Child, ...]:
     up = port_up(query.device, port)
     return ("name", port.name), ("admin-status", status(not port.disabled)), ("oper-status", status(up))

@@ -165,8 +165,11 @@ def test_bfd_and_light_are_those_of_show(fleet: Fleet, leaf: Collector) -> None:
         str(one.text) for one in ids
     )
     assert {value for path, value in found.items() if path.endswith("/session-state")} == {"UP"}
+    optics = show(fleet, LEAF, f"show interfaces diagnostics optics {PORT}")
+    voltage = leaf.get(f"/components/component[name={PORT}]/transceiver/state")
+    assert [f"{one:.4f}" for one in voltage.values()] == [optics.findtext(".//module-voltage")]
     light = leaf.get(f"/components/component[name={PORT}]/.../input-power")
-    lanes = show(fleet, LEAF, f"show interfaces diagnostics optics {PORT}").iterfind(".//laser-rx-optical-power-dbm")
+    lanes = optics.iterfind(".//laser-rx-optical-power-dbm")
     assert list(light.values()) == [float(str(one.text)) for one in lanes] == [-1.2] * 8
 
 
