@@ -2,37 +2,31 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ailb_gen.api.file_edits import EditedFiles, FileEdit, write_edits
 from ailb_gen.api.inputs import fabric_file
-from ailb_gen.atomic import replace_file
-from ailb_gen.errors import IntentError, OutputError, Place, UsageError
+from ailb_gen.errors import IntentError, Place, UsageError
 from ailb_gen.progress import Warn, unheeded
-from ailb_gen.textio import read_bytes, text_of
 
 if TYPE_CHECKING:
     from ailb_gen.design.capacity import CapacityLeft
     from ailb_gen.design.model import Design
     from ailb_gen.intent.drain import Drain
 
-BYTE_ORDER_MARK = "\ufeff"
-
 
 @dataclass(frozen=True, slots=True)
 class DrainChange:
-    """A fabric file before and after an edit, and what the edit means.
+    """The edit of a fabric file, none where nothing changes, and what it means.
 
     `changed` are the entries that came or went, `present` the elements that were drained already. `capacity` is what
-    pairs of leaves have left then, the least first. `written`: the file is as in `after`.
+    pairs of leaves have left then, the least first. `written`: the file is as edited.
     """
 
-    file: Path
-    before: str
-    after: str
+    edits: tuple[FileEdit, ...]
     design: Design
     capacity: tuple[CapacityLeft, ...]
     changed: tuple[str, ...]
@@ -41,12 +35,7 @@ class DrainChange:
 
     def diff(self) -> str:
         """Return a unified diff of the file; secrets are replaced."""
-        from ailb_gen.redact.files import redact_file
-
-        old, new = (text.splitlines(keepends=True) for text in (self.before, self.after))
-        lines = difflib.unified_diff(old, new, f"a/{self.file.name}", f"b/{self.file.name}")
-        whole = (one if one.endswith("\n") else f"{one}\n\\ No newline at end of file\n" for one in lines)
-        return redact_file(self.file.name, "".join(whole))
+        return "".join(edit.diff() for edit in self.edits)
 
 
 def drain(
@@ -60,7 +49,8 @@ def drain(
     """
     from ailb_gen.intent.drain_entries import add_entries, parse_elements
 
-    path, data, text = _read(fabric)
+    files = EditedFiles()
+    path, text = _read(files, fabric)
     chosen = parse_elements(elements)
     after, new = add_entries(text, str(fabric), chosen)
     present = tuple(one for one in chosen if one not in new)
@@ -72,7 +62,8 @@ def drain(
             f"{fabric}: {least.percent} % of the capacity between {near} and {far} would be left, less than the "
             f"{floor:g} % of --floor; nothing was written; undrain other parts first, or give a lower --floor"
         )
-    return _result(path, data, text, after, design, capacity, new, present, write)
+    files.put(path, after)
+    return _result(files, design, capacity, new, present, write)
 
 
 def undrain(fabric: str | Path, elements: Sequence[str], *, write: bool = True, warn: Warn = unheeded) -> DrainChange:
@@ -82,24 +73,26 @@ def undrain(fabric: str | Path, elements: Sequence[str], *, write: bool = True, 
     """
     from ailb_gen.intent.drain_entries import parse_elements, remove_entries
 
-    path, data, text = _read(fabric)
+    files = EditedFiles()
+    path, text = _read(files, fabric)
     chosen = parse_elements(elements)
     after = remove_entries(text, str(fabric), chosen)
-    return _result(path, data, text, after, *_meaning(path, text, after, warn), chosen, (), write)
+    meaning = _meaning(path, text, after, warn)
+    files.put(path, after)
+    return _result(files, *meaning, chosen, (), write)
 
 
-def _read(fabric: str | Path) -> tuple[Path, bytes, str]:
-    """Return a fabric file, what it holds, and its text without a byte order mark.
+def _read(files: EditedFiles, fabric: str | Path) -> tuple[Path, str]:
+    """Return a fabric file and its text.
 
     Keys and values are checked; whether they make a fabric is told of the result, since a drain may be what does not.
     """
     from ailb_gen.intent.load import parse
 
     path = fabric_file(Path(fabric))
-    data = read_bytes(path, str(fabric))
-    text = text_of(data, str(fabric))
+    text = files.text(path)
     parse(text, str(fabric), path.parent)
-    return path, data, text
+    return path, text
 
 
 def _meaning(path: Path, before: str, after: str, warn: Warn) -> tuple[Design, tuple[CapacityLeft, ...]]:
@@ -126,10 +119,7 @@ def _meaning(path: Path, before: str, after: str, warn: Warn) -> tuple[Design, t
 
 
 def _result(
-    path: Path,
-    data: bytes,
-    before: str,
-    after: str,
+    files: EditedFiles,
     design: Design,
     capacity: tuple[CapacityLeft, ...],
     changed: Sequence[Drain],
@@ -137,22 +127,8 @@ def _result(
     write: bool,
 ) -> DrainChange:
     """Write the file if something changes, and return the change."""
-    written = write and before != after
+    edits = files.edits()
+    written = write and bool(edits)
     if written:
-        mark = BYTE_ORDER_MARK if data.startswith(BYTE_ORDER_MARK.encode()) else ""
-        _write(path, data, f"{mark}{after}".encode())
-    return DrainChange(
-        path, before, after, design, capacity, tuple(map(str, changed)), tuple(map(str, present)), written
-    )
-
-
-def _write(path: Path, before: bytes, after: bytes) -> None:
-    """Replace a file that is still as it was read; a link to it stays one."""
-    if read_bytes(path, str(path)) != before:
-        raise UsageError(
-            f"{path}: the file was changed by another program meanwhile; nothing was written; run it again"
-        )
-    try:
-        replace_file(path.resolve(), after)
-    except OSError as error:
-        raise OutputError(f"{path}: cannot write the file: {error.strerror}; it is unchanged") from error
+        write_edits(edits)
+    return DrainChange(edits, design, capacity, tuple(map(str, changed)), tuple(map(str, present)), written)

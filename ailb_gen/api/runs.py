@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ailb_gen.api.connect import records_of
-from ailb_gen.errors import OutputError
+from ailb_gen.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
     from ailb_gen.deploy.recorded_changes import DeviceUndo, RecordedChange
@@ -81,9 +81,11 @@ class RecordedRuns:
 def runs_of(fabric: str | Path, state: Path | None = None) -> RecordedRuns:
     """Return the recorded runs of a fabric: in `state`, by default `.ailb/runs` beside the fabric file.
 
-    Raises OutputError where they cannot be read.
+    Raises UsageError where `state` is no directory, OutputError where they cannot be read.
     """
     records = records_of(Path(fabric), state)
+    if records.path.exists() and not records.path.is_dir():
+        raise UsageError(f"{records.path}: this is no directory of runs; check --state")
     try:
         records.runs()
     except OSError as error:

@@ -133,7 +133,7 @@ def show(fabric: options.FABRIC, run: RUN = "", state: options.STATE = None, as_
 
 def _head(one: RunSummary, record: str) -> Iterator[tuple[str, Style | None]]:
     """Yield what there is to know of a run beside its devices, as lines."""
-    yield f"run {one.run}: {one.kind}, {one.state}", Style.HEAD
+    yield f"run {one.run}: {', '.join(filter(None, (one.kind, one.state)))}", Style.HEAD
     facts = [("rolls back", one.undoes), ("why", one.why)]
     for part in one.parts:
         facts += [(part.verb, _part(part)), ("host", part.host), ("command", shlex.join(part.command))]

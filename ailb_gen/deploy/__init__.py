@@ -7,6 +7,6 @@ A switch: `switch_driver` (the Protocol, the steps of a push), `drivers` (NAPALM
 `unmanaged` (what else acts on it). A server: `servers/`.
 Before a push: `device_diff` and `planning`, `impact` (what that affects), `plan_file`, `approval`, `side_by_side`.
 A push: `deployment` (what users start), `wave`, `transaction` (a device), `push` (options and record), `run_hooks`.
-Past runs: `run_history` (records), `run_summary`, `recorded_changes`, `run_pruning`, `run_json`.
+Past runs: `run_history`, `record_file`, `run_summary`, `recorded_changes`, `run_pruning`, `run_json`.
 Expected and observed: `switch_state`, `verification`. Reports of plans and runs: `report/`.
 """

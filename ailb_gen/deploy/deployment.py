@@ -18,10 +18,11 @@ from ailb_gen.deploy.run_history import (
     DeviceResult,
     RecordedRun,
     StateDirectory,
+    newest_first,
     none_unsettled,
     recorded_run,
 )
-from ailb_gen.deploy.run_summary import remaining_changes
+from ailb_gen.deploy.run_summary import remaining_changes, taken_back
 from ailb_gen.deploy.session import DeploySession
 from ailb_gen.deploy.switch_driver import once
 from ailb_gen.deploy.switch_state import ExpectedState
@@ -80,6 +81,11 @@ class Deployment:
         if not past.resumable:
             why = "is complete" if past.over else "was a dry run" if past.dry else "was interrupted before it began"
             raise UsageError(f"{past} {why}; there is nothing to resume")
+        back = taken_back(newest_first(self.state)).get(past.run, {})
+        if back:
+            # Its record could not say any more what of its change was made before, and what after that.
+            by = some(dict.fromkeys(back.values()))
+            raise UsageError(f"{past} was rolled back by {by}; it cannot be resumed; start another one")
         check(past)
         doing = f"rolling back the run {past.undoes}" if past.is_rollback else "pushing files"
         self.options.tell(f"resuming {past} ({doing})")

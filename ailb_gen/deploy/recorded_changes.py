@@ -1,12 +1,12 @@
 """The changes of a run as its record has them, and what taking them back undoes."""
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ailb_gen.deploy.device_diff import ADD, OTHER, REMOVE, REPLACE, Edit, ServerDiff, SwitchDiff, edit_row
 from ailb_gen.deploy.push import CHANGES, ChangeRow
+from ailb_gen.deploy.record_file import read_record
 from ailb_gen.deploy.run_history import DeviceOutcome, StateDirectory, run_order
 from ailb_gen.deploy.run_summary import UNSETTLED, DeviceEnd, RecordedState, summaries
 from ailb_gen.deploy.servers.files import FileChange
@@ -42,25 +42,13 @@ def change_row(look: SwitchDiff | ServerDiff) -> ChangeRow:
 def recorded_changes(state: StateDirectory, run: str) -> dict[str, RecordedChange]:
     """Read the change of every device of a run; empty if it did not get so far.
 
-    A run that was resumed has recorded some again; the last one counts, the same by its digest. A last line that a
-    crash cut off is left out. Raises OutputError.
+    A run that was resumed has recorded some again; the last one counts, the same by its digest. Raises OutputError.
     """
-    path = state.log(run).with_name(CHANGES)
     try:
-        whole, _, _ = path.read_bytes().rpartition(b"\n")
-        lines = whole.decode().split("\n") if whole else []
+        changes = read_record(state.log(run).with_name(CHANGES), _change)
     except FileNotFoundError:
         return {}
-    except (OSError, UnicodeDecodeError) as error:
-        raise OutputError(f"{path}: the changes of the run cannot be read: {error}") from error
-    found: dict[str, RecordedChange] = {}
-    for number, line in enumerate(lines, 1):
-        try:
-            change = _change(json.loads(line))
-        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-            raise OutputError(f"{path}:{number}: not a line of a record; was it edited?") from error
-        found[change.device] = change
-    return found
+    return {change.device: change for change in changes}
 
 
 def _change(row: Mapping[str, Any]) -> RecordedChange:

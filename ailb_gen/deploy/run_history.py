@@ -1,7 +1,6 @@
 """Runs of the past, by their records: what they left open, what they changed, and which one a command is about."""
 
 import fcntl
-import json
 import os
 import secrets
 import time
@@ -14,6 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from ailb_gen.deploy.record_file import read_record
 from ailb_gen.deploy.switch_driver import CHANGING, Phase
 from ailb_gen.errors import OutputError, UsageError
 from ailb_gen.wording import some
@@ -129,29 +129,24 @@ class StateDirectory:
         """Read a run's record; a last line that a crash cut off is left out. Raises UsageError, OutputError."""
         path = self.log(run)
         try:
-            # Whole lines only: what a crash cut off may end within a character.
-            whole, _, _ = path.read_bytes().rpartition(b"\n")
-            lines = whole.decode().split("\n") if whole else []
+            found = read_record(path, _event)
         except FileNotFoundError as error:
             known = ", ".join(self.runs()[-5:]) or "none"
             raise UsageError(f"{run}: there is no such run in {self.path}; the last ones are: {known}") from error
-        except (OSError, UnicodeDecodeError) as error:
-            raise OutputError(f"{path}: the record cannot be read: {error}") from error
-        found: list[Event] = []
-        for number, line in enumerate(lines, 1):
-            try:
-                event = json.loads(line)
-                fits = _fits(event)
-            except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-                fits = False
-            if not fits:
-                raise OutputError(f"{path}:{number}: not a line of a record; was it edited?")
+        for number, event in enumerate(found, 1):
             kind = event.get("kind", DEPLOY) if event["event"] == "begin" else DEPLOY
             if kind not in (DEPLOY, ROLLBACK):
                 version = event.get("version", "another version")
                 raise OutputError(f"{path}:{number}: ailb-gen {version} made this run, a {kind!a}; use that version")
-            found.append(event)
         return found
+
+
+def _event(value: Any) -> Event:  # noqa: ANN401 - what JSON holds
+    """Return an event. May raise any error for what is none."""
+    if not _fits(value):
+        raise ValueError(value)
+    event: Event = value
+    return event
 
 
 def _fits(event: Event) -> bool:

@@ -64,8 +64,9 @@ class RunPart:
 class RunSummary:
     """A recorded run. `parts` are how it was begun, and how it was continued or settled later.
 
-    `kind` is deploy, dry run or rollback; `undoes` the run that it rolled back. `plan` has the file of an approved
-    plan, its digest, signer and key. `why` is why it did not come to its end, or why its record cannot be read.
+    `kind` is deploy, dry run or rollback, empty where that was not recorded; `undoes` the run that it rolled back.
+    `plan` has the file of an approved plan, its digest, signer and key. `why` is why it did not come to its end, or why
+    its record cannot be read.
     """
 
     run: str
@@ -203,7 +204,7 @@ def _summary(past: RecordedRun, back: Mapping[str, str], running: bool) -> RunSu
     return RunSummary(
         past.run,
         RecordedState.RUNNING if running else _state(past, ends),
-        "dry run" if past.dry else past.kind,
+        "dry run" if past.dry else past.kind if past.events else "",
         past.undoes,
         _parts(past),
         str(past.events[-1].get("time", "")) if past.events else "",
@@ -219,7 +220,7 @@ def _state(past: RecordedRun, ends: Mapping[str, DeviceEnd]) -> RecordedState:
         return RecordedState.NOT_BEGUN
     if past.left.devices:
         return RecordedState.UNSETTLED
-    if not past.over:
+    if not past.over and not any(end.taken_back_by for end in ends.values()):
         return RecordedState.INTERRUPTED
     if past.dry:
         return RecordedState.INCOMPLETE if refused(past) else RecordedState.DONE

@@ -127,7 +127,6 @@ class _Editor:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.newline = "\r\n" if "\r\n" in text else "\n"
 
     def changed(self, root: yaml.Node, path: Path, value: object) -> str | None:
         """Return the text with the value at a path replaced, added or removed."""
@@ -173,6 +172,12 @@ class _Editor:
         end = len(self.text) if found < 0 else found
         return end - 1 if self.text[end - 1 : end] == "\r" and end > at else end
 
+    def newline(self, at: int) -> str:
+        """Return what ends the line of an index, or the line above where it is the last."""
+        found = self.text.find("\n", at)
+        found = self.text.rfind("\n", 0, at) if found < 0 else found
+        return "\r\n" if self.text.endswith("\r\n", 0, found + 1) else "\n"
+
     def replaced(self, key: yaml.Node, node: yaml.Node, value: object) -> str:
         """Return the text with another value in place of one; a key without a value gets a blank before it."""
         start = int(node.start_mark.index)
@@ -195,10 +200,11 @@ class _Editor:
             # Below the top level, as the one above it.
             above = children[-1][1] if children and indent else None
             lines = _entry(indent, part, value, isinstance(above, yaml.CollectionNode) and not _is_block(above))
-        new = self.newline.join(lines)
         # Behind a whole line; the last one of a file may lack its end, and then the new one does, too.
         behind = at == self.line_start(at)
-        return self.spliced(at, at, f"{new}{self.newline}" if behind else f"{self.newline}{new}")
+        newline = self.newline(at - 1 if behind else at)
+        new = newline.join(lines)
+        return self.spliced(at, at, f"{new}{newline}" if behind else f"{newline}{new}")
 
     def added_in_brackets(self, node: yaml.Node, part: str | int, value: object) -> str:
         """Return the text with a key or an item behind the last one in brackets."""
@@ -239,7 +245,7 @@ class _Editor:
         if last == end and end == self.line_start(end):
             return self.spliced(start, end, "")
         if last < len(self.text):
-            return self.spliced(start, last + len(self.newline if self.text[last] == "\r" else "\n"), "")
+            return self.spliced(start, last + len(self.newline(last)), "")
         # The last line of a file whose end it lacks: that of the line above goes with it.
         before = start - (2 if self.text[:start].endswith("\r\n") else 1)
         return self.spliced(max(before, 0), last, "")

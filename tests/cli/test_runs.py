@@ -81,6 +81,7 @@ def test_the_schema_is_one() -> None:
         (["prune", "{fabric}", "--keep", "0"], "Invalid value for '--keep'"),
         (["prune", "{fabric}", "--older-than", "soon"], "--older-than 'soon': write a number and its unit"),
         (["prune", "{fabric}", "--keep", "3"], "no run is recorded here"),
+        (["list", "{fabric}", "--state", "{fabric}"], "fabric.yaml: this is no directory of runs; check --state"),
     ],
 )
 def test_input_that_cannot_be_used(cli: Cli, tmp_path: Path, words: list[str], message: str) -> None:

@@ -15,6 +15,7 @@ from unittest import mock
 import pytest
 
 from ailb_gen.deploy.run_history import RecordedRun
+from ailb_gen.deploy.run_summary import summaries
 from ailb_gen.emulator.faults import Fault
 from tests.deploy.fabric import (
     CANARY,
@@ -188,6 +189,17 @@ def test_after_a_dry_run_the_last_real_run_is_meant(tiny: Site) -> None:
     assert tiny.deploy("--dry-run").code == 0
     assert f"rolling back the run {first}: 4 confirmed" in well(tiny, "rollback").out
     tiny.assert_all(tiny.old)
+
+
+def test_a_run_that_was_rolled_back_is_not_resumed(tiny: Site) -> None:
+    """Else its record would not say what came after that, and a rollback would miss it."""
+    first = killed(tiny, "wave", times=3)
+    well(tiny, "rollback")
+    second = tiny.records.runs()[-1]
+    why = f"the run {first} was rolled back by {second}; it cannot be resumed; start another one"
+    refused(tiny, why, "deploy", "--resume", "1")
+    tiny.assert_all(tiny.old)
+    assert [str(one.state) for one in summaries(tiny.records, [second, first])] == ["done", "rolled back"]
 
 
 def test_a_dry_run_that_was_cut_off_is_never_pushed(tiny: Site) -> None:

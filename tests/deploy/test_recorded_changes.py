@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 
 from ailb_gen.deploy.device_diff import Edit, ServerDiff, edit_row
 from ailb_gen.deploy.push import ChangeRow, RunLog
+from ailb_gen.deploy.record_file import MAX_BYTES
 from ailb_gen.deploy.recorded_changes import RecordedChange, change_row, recorded_changes, run_undo, undone
 from ailb_gen.deploy.run_history import StateDirectory
 from ailb_gen.errors import OutputError
@@ -88,6 +90,19 @@ def test_a_damaged_line_is_named(state: StateDirectory, line: str) -> None:
     with path.open("ab") as file:
         file.write(f"{line}\n".encode(errors="surrogateescape"))
     with pytest.raises(OutputError, match=r"changes\.jsonl"):
+        recorded_changes(state, "1-r")
+
+
+def test_what_is_no_file_of_a_record_is_not_read(state: StateDirectory) -> None:
+    kept(state, "1-r", a=ChangeRow("d", []))
+    path = state.log("1-r").with_name("changes.jsonl")
+    os.truncate(path, MAX_BYTES + 1)
+    with pytest.raises(OutputError, match="it is larger than 1024 MiB"):
+        recorded_changes(state, "1-r")
+    path.unlink()
+    # Opening it would wait for a writer.
+    os.mkfifo(path)
+    with pytest.raises(OutputError, match="it is no regular file; was it replaced"):
         recorded_changes(state, "1-r")
 
 

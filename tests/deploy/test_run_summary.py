@@ -175,6 +175,12 @@ def test_a_damaged_record_is_told_and_the_others_are_listed(state: StateDirector
     assert "log.jsonl:1: not a line of a record" in bad.why
 
 
+def test_a_run_without_a_line_has_no_kind(state: StateDirectory) -> None:
+    record(state, "1-r")
+    (one,) = summaries(state, state.runs())
+    assert (one.state, one.kind) == (RecordedState.NOT_BEGUN, "")
+
+
 def test_an_open_record_is_running_until_its_process_is_killed(state: StateDirectory) -> None:
     record(state, "1-r", begun("a"))
     assert told(state) == {"1-r": "interrupted"}

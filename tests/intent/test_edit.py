@@ -29,6 +29,7 @@ CASES: dict[str, tuple[str, Path, object, str]] = {
     "value of a key without one": ("a:\nb: 1\n", ("a",), 3, "a: 3\nb: 1\n"),
     "value of several lines": ("a: x\n", ("a",), "y\nz", 'a: "y\\nz"\n'),
     "lines of Windows": ("a: 1\r\nb: 2\r\n", ("c",), [3], "a: 1\r\nb: 2\r\nc:\r\n  - 3\r\n"),
+    "lines of both": ("a: 1\r\nb: [2]\nc:\n- 3\n", ("c", 1), 4, "a: 1\r\nb: [2]\nc:\n- 3\n- 4\n"),
     "remove a line of Windows": ("a: 1\r\nb: 2\r\nc: 3", ("c",), None, "a: 1\r\nb: 2"),
     "remove": ("a: 1\nb: [2,\n  3]  # c\n# d\ne: 4\n", ("b",), None, "a: 1\n# d\ne: 4\n"),
     "remove all": ("# c\na: 1\n", ("a",), None, "# c\n"),
