@@ -35,9 +35,9 @@ class FabricSummary:
 
 def summarize(fabric: Intent | str | Path, warn: Warn = unheeded) -> FabricSummary:
     """Compute what a fabric uses and how far it can grow. Raises IntentError for one that has no design."""
-    from ailb_gen.api.grow import larger
     from ailb_gen.design.build import DesignBuilder
     from ailb_gen.design.headroom import every_headroom
+    from ailb_gen.design.larger import larger
     from ailb_gen.design.problems import collapsed
     from ailb_gen.design.usage import loads, pools, port_usage
 
@@ -46,7 +46,7 @@ def summarize(fabric: Intent | str | Path, warn: Warn = unheeded) -> FabricSumma
     design = builder.design()
     for problem in collapsed(builder.problems.warnings):
         warn(str(problem))
-    found = every_headroom(intent)
+    found = every_headroom(intent, design)
     return FabricSummary(
         design=design,
         ports=port_usage(builder, design),

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ailb_gen.api.file_edits import EditedFiles, FileEdit, write_edits
 from ailb_gen.api.inputs import fabric_file, load
-from ailb_gen.errors import IntentError, Problem, UsageError
+from ailb_gen.errors import UsageError
 from ailb_gen.progress import Warn, unheeded
 
 if TYPE_CHECKING:
     from ailb_gen.design.addition import Addition
+    from ailb_gen.design.larger import Edits
     from ailb_gen.design.model import Design
-    from ailb_gen.intent.growth import Unit, ValueEdit
+    from ailb_gen.intent.growth import Unit
     from ailb_gen.intent.load import Intent
-
-Edits = tuple["ValueEdit", ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +46,6 @@ class GrowthResult:
         return head + "".join(row for row in rows if tuple(row.split(",", 4)[:4]) in new)
 
 
-@dataclass(frozen=True, slots=True)
-class LargerFabric:
-    """A larger fabric: the values that make it so, its design with its warnings, and what it has in addition."""
-
-    edits: Edits
-    design: Design
-    addition: Addition
-    warnings: tuple[Problem, ...]
-
-
 def grow(
     fabric: str | Path,
     unit: Unit,
@@ -73,6 +61,7 @@ def grow(
     `allow_changes`, and for files that cannot be edited; IntentError for a fabric that would be too large.
     """
     from ailb_gen.design.build import build
+    from ailb_gen.design.larger import larger
     from ailb_gen.design.problems import collapsed
 
     path = fabric_file(Path(fabric))
@@ -86,51 +75,6 @@ def grow(
     for problem in collapsed(chosen.warnings):
         warn(str(problem))
     return GrowthResult(files.edits(), before, chosen.design, chosen.addition)
-
-
-def larger(intent: Intent, before: Design, unit: Unit, count: int) -> LargerFabric:
-    """Return a larger fabric: the first way to write it that leaves what is there as it is, else the plain one.
-
-    `before` is the design of the intent. Raises IntentError for a fabric that would be too large, UsageError where no
-    key of the file makes it larger.
-    """
-    from ailb_gen.design.addition import addition
-    from ailb_gen.design.build import build
-    from ailb_gen.intent.growth import grown
-
-    first: IntentError | None = None
-    changing: LargerFabric | None = None
-    for edits in _ways(intent, before, unit, count):
-        try:
-            design, warnings = build(grown(intent, edits))
-        except IntentError as error:
-            first = first or error
-            continue
-        found = LargerFabric(edits, design, addition(before, design), warnings)
-        if found.addition.keeps_all:
-            return found
-        changing = changing or found
-    if changing is None:
-        raise first or UsageError(f"{intent.source.file}: every stripe says its own 'rails'; edit these by hand")
-    return changing
-
-
-def _ways(intent: Intent, before: Design, unit: Unit, count: int) -> Iterator[Edits]:
-    """Yield ways to grow, each followed by itself with overrides that pin what is there."""
-    from ailb_gen.design.colors import step_of
-    from ailb_gen.design.pins import pins
-    from ailb_gen.intent.growth import grown, ways
-
-    names = {server.name for server in before.servers}
-    for edits in ways(intent, unit, count, (len(before.colors), step_of(intent.fabric)), names):
-        yield edits
-        try:
-            pinned = pins(before, grown(intent, edits))
-        except IntentError:
-            # The way without pins has told why, or is the better answer.
-            continue
-        if pinned:
-            yield (*edits, *pinned)
 
 
 def _changes(file: str, unit: Unit, count: int, more: Addition) -> str:

@@ -96,6 +96,13 @@ def notify(text: str) -> None:
         say(text)
 
 
+def notify_written(files: Iterable[object], steps: Iterable[str]) -> None:
+    """Print that files are written, and what to do next, in order."""
+    notify(f"{', '.join(map(str, files))}: written; next:")
+    for number, step in enumerate(steps, 1):
+        notify(f"  {number}. {step}")
+
+
 def say_verbose(text: str) -> None:
     """Print a line to standard error if `--verbose` is given."""
     if output.verbose:

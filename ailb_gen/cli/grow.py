@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ailb_gen.cli import visible
-from ailb_gen.cli.console import echo_changes, echo_json, echo_table, notify
+from ailb_gen.cli.console import echo_changes, echo_json, echo_table, notify, notify_written
 from ailb_gen.cli.options import DRY_RUN, FABRIC, JSON, output_option
 from ailb_gen.cli.steady import steady
 from ailb_gen.cli.verb import Verb, Verbs
@@ -144,9 +144,7 @@ def _show_steps(fabric: Path, result: GrowthResult, output: Path | None) -> None
         f"ailb-gen plan {fabric} ARTIFACTS",
         f"ailb-gen deploy {fabric} ARTIFACTS",
     ]
-    notify(f"{', '.join(str(edit.file) for edit in result.edits)}: written; next:")
-    for number, step in enumerate(steps, 1):
-        notify(f"  {number}. {step}")
+    notify_written([edit.file for edit in result.edits], steps)
 
 
 def _json(fabric: Path, unit: Unit, count: int, result: GrowthResult, written: bool) -> dict[str, object]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ailb_gen.cli import complete, visible
-from ailb_gen.cli.console import echo_changes, echo_json, echo_table, notify
+from ailb_gen.cli.console import echo_changes, echo_json, echo_table, notify, notify_written
 from ailb_gen.cli.options import DRY_RUN, FABRIC, JSON
 from ailb_gen.cli.steady import steady
 from ailb_gen.cli.verb import Verb, Verbs
@@ -108,9 +108,7 @@ def _show(fabric: Path, change: Replacement, dry_run: bool, as_json: bool, *, is
         elif dry_run:
             notify(f"{fabric}: not written, because of --dry-run")
         elif not as_json:
-            notify(f"{', '.join(str(edit.file) for edit in change.edits)}: written; next:")
-            for number, step in enumerate(_steps(fabric, change.device, is_switch), 1):
-                notify(f"  {number}. {step}")
+            notify_written([edit.file for edit in change.edits], _steps(fabric, change.device, is_switch))
 
 
 def _print(change: Replacement) -> None:

@@ -89,10 +89,16 @@ def finding_targets(words: Sequence[str] | None, as_json: bool, inputs: Sequence
 def check_place(option: str, path: Path, inputs: Iterable[Path | None] = ()) -> None:
     """Refuse to write to a file that is read, or to what belongs to generated files, of whichever fabric.
 
-    `inputs` are files and artifact directories; None: there is none. Raises UsageError.
+    `inputs` are files and artifact directories; None: there is none. Files that a fabric file names are read, too.
+    Raises UsageError.
     """
-    place, read = real(path), {real(one) for one in inputs if one is not None}
-    if place in read:
+    from ailb_gen.intent.load import csv_names
+
+    given = [one for one in inputs if one is not None]
+    place, read = real(path), {real(one) for one in given}
+    # Only what is there can be one of them.
+    named = (real(one.parent / name) for one in given if place.is_file() and one.is_file() for name in csv_names(one))
+    if place in read or place in named:
         raise UsageError(f"{option}: {path} is an input of this command; name another file")
     if any(_is_artifact(place, folder, read) for folder in place.parents):
         raise UsageError(f"{option}: {path} belongs to the generated files; name another file")

@@ -1,10 +1,12 @@
-"""How far a fabric can grow: tried with the design itself, so that each limit is the one that `generate` tells."""
+"""How far a fabric can grow: tried with the design itself, so that each limit is the one that `grow` tells."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
 from ailb_gen.design.build import DesignBuilder
+from ailb_gen.design.larger import written
+from ailb_gen.design.model import Design
 from ailb_gen.errors import IntentError, Problem
 from ailb_gen.intent.growth import UNITS, Unit, grown, growth
 from ailb_gen.intent.load import Intent
@@ -15,7 +17,7 @@ class Headroom:
     """How far a fabric can grow by a unit.
 
     `step` is the smallest number that is not refused at once for its colors; `most` is how many more fit, in steps.
-    `refused` is what keeps one step more from being added: the errors of `generate`. Where no value of the file adds
+    `refused` is what keeps one step more from being added: the errors of `grow`. Where no value of the file adds
     any, step and most are 0 and nothing is refused.
     """
 
@@ -25,8 +27,8 @@ class Headroom:
     refused: tuple[Problem, ...]
 
 
-def headroom(intent: Intent, unit: Unit) -> Headroom:
-    """Return how far a fabric, which must have a design, can grow by a unit.
+def headroom(intent: Intent, design: Design, unit: Unit) -> Headroom:
+    """Return how far a fabric, which has this design, can grow by a unit, in any of the ways in which `grow` writes it.
 
     What fails for a number is taken to fail for larger ones: pools, ports and sizes only become scarcer.
     """
@@ -35,14 +37,14 @@ def headroom(intent: Intent, unit: Unit) -> Headroom:
     colors = len(intent.fabric.spines) * intent.fabric.links_per_spine
     # More spines must divide among the colors: at the latest with as many more as there are colors.
     step = next((n for n in range(1, colors + 1) if _started(intent, unit, n)), 1) if unit == "spine" else 1
-    refusal = cache(lambda steps: _refusal(intent, unit, steps * step))
+    refusal = cache(lambda steps: _refusal(intent, design, unit, steps * step))
     most = _largest(lambda steps: not refusal(steps))
     return Headroom(unit, step, most * step, refusal(most + 1))
 
 
-def every_headroom(intent: Intent) -> tuple[Headroom, ...]:
-    """Return the room of a fabric by unit. Raises IntentError if it has no design."""
-    return tuple(headroom(intent, unit) for unit in UNITS)
+def every_headroom(intent: Intent, design: Design) -> tuple[Headroom, ...]:
+    """Return the room of a fabric, which has this design, by unit."""
+    return tuple(headroom(intent, design, unit) for unit in UNITS)
 
 
 def _largest(fits: Callable[[int], bool]) -> int:
@@ -66,10 +68,17 @@ def _started(intent: Intent, unit: Unit, number: int) -> bool:
     return not builder.problems.errors
 
 
-def _refusal(intent: Intent, unit: Unit, number: int) -> tuple[Problem, ...]:
-    """Return the errors of a fabric with so many units more."""
-    try:
-        DesignBuilder(grown(intent, growth(intent, unit, number))).parts()
-    except IntentError as error:
-        return tuple(problem for problem in error.problems if problem.severity == "error")
-    return ()
+def _refusal(intent: Intent, design: Design, unit: Unit, number: int) -> tuple[Problem, ...]:
+    """Return the errors of a fabric with so many units more; none if one of the ways to write it has a design."""
+    refusal = IntentError([])
+    for way in written(intent, design, unit, number):
+        if isinstance(way, IntentError):
+            refusal = way
+            continue
+        try:
+            DesignBuilder(grown(intent, way)).parts()
+        except IntentError as error:
+            refusal = error
+        else:
+            return ()
+    return tuple(problem for problem in refusal.problems if problem.severity == "error")

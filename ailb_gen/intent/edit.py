@@ -107,6 +107,21 @@ def _with(data: Any, path: Path, value: object) -> Any:
     return data
 
 
+def _entry(indent: str, key: str | int, value: object, brackets: bool) -> list[str]:
+    """Return the lines of a new key of a block; with `brackets` a mapping of single values, or a list, stands in them.
+
+    Below a mapping that is added, only mappings of others stand without them.
+    """
+    parts = value.values() if isinstance(value, dict) else ()
+    flat = isinstance(value, list) or not any(isinstance(part, dict | list) for part in parts)
+    if not isinstance(value, dict | list) or not value or (brackets and flat):
+        return [f"{indent}{inline(key)}: {inline(value)}"]
+    head = f"{indent}{inline(key)}:"
+    if isinstance(value, list):
+        return [head, *(f"{indent}  - {inline(item)}" for item in value)]
+    return [head, *(line for name, part in value.items() for line in _entry(f"{indent}  ", name, part, True))]
+
+
 class _Editor:
     """The text and where its lines are; each method returns the new text, or None where it cannot be edited."""
 
@@ -181,13 +196,10 @@ class _Editor:
         indent = " " * node.start_mark.column
         if isinstance(node, yaml.SequenceNode):
             lines = [f"{indent}- {inline(value)}"]
-        elif isinstance(value, list) and value:
-            lines = [f"{indent}{inline(part)}:", *(f"{indent}  - {inline(item)}" for item in value)]
-        elif isinstance(value, dict) and value:
-            rows = (f"{indent}  {inline(key)}: {inline(item)}" for key, item in value.items())
-            lines = [f"{indent}{inline(part)}:", *rows]
         else:
-            lines = [f"{indent}{inline(part)}: {inline(value)}"]
+            # Below the top level, as the one above it.
+            above = children[-1][1] if children and indent else None
+            lines = _entry(indent, part, value, isinstance(above, yaml.CollectionNode) and not _is_block(above))
         # Behind a whole line; the last one of a file may lack its end, and then the new one does, too.
         behind = at == self.line_start(at)
         newline = self.newline(at - 1 if behind else at)

@@ -134,6 +134,26 @@ def test_spines_and_rails_of_a_small_fabric(tmp_path: Path) -> None:
 UNITS: dict[Unit, int] = {"rail": 1, "spine": 2, "server": 1, "stripe": 1}
 
 
+def test_overrides_have_a_line_for_every_device(tmp_path: Path) -> None:
+    fabric = copied("lab", tmp_path)
+    text = fabric.read_text()
+    grow(fabric, "rail").write()
+    added = fabric.read_text().removeprefix(text.replace("rails: 2", "rails: 3"))
+    ports = ["stripe2-leaf1: [et-0/0/2]", "stripe2-leaf2: [et-0/0/3]", "stripe1-leaf3: [et-0/0/4]"]
+    spines = [
+        row for n in range(1, 5) for row in (f"    spine{n}:", "      downlinks:", *(f"        {p}" for p in ports))
+    ]
+    assert added.splitlines() == [
+        "overrides:",
+        "  leaves:",
+        '    stripe2-leaf1: {asn: 65103, router_id: "10.255.16.3", vlan: 4}',
+        '    stripe2-leaf2: {asn: 65104, router_id: "10.255.16.4", vlan: 5}',
+        '    stripe1-leaf3: {asn: 65105, router_id: "10.255.16.5", vlan: 6}',
+        "  spines:",
+        *spines,
+    ]
+
+
 def test_links_keep_their_colors_with_two_links_to_a_spine(tmp_path: Path) -> None:
     fabric = copied("jvd-8-uplinks", tmp_path)
     result = grow(fabric, "spine", 4)
@@ -151,7 +171,7 @@ def test_management_addresses_of_servers_stay(tmp_path: Path) -> None:
         "gpu-s2-3": "192.0.2.106/24",
     }
     fabric.write_text(fabric.read_text().replace("101/24", "251/24"))
-    with pytest.raises(IntentError, match=r"6 management addresses are needed from 192\.0\.2\.251 on"):
+    with pytest.raises(IntentError, match=r"6 management addresses are needed, 4 are there from 192\.0\.2\.251"):
         grow(fabric, "server")
 
 

@@ -67,7 +67,7 @@ def test_grow_in_a_project(cli: Cli, lab: Path, tmp_path: Path) -> None:
     [
         (("stripe", "fabric.yaml", "--by", "48"), ("error[pool-exhausted]: asn.leaves: 100 AS numbers",)),
         (("stripe", "fabric.yaml", "--by", "0"), ("'--by'", "greater than or equal to 1")),
-        (("stripe", "fabric.yaml", "--by", "4096"), ("error[out-of-range]: stripes: must be between 1 and 4096",)),
+        (("stripe", "fabric.yaml", "--by", "4096"), ("error[out-of-range]: stripes: holds more than 4096 entries",)),
         (("spine", "fabric.yaml"), ("error[uneven-colors]: colors: 4 colors do not divide the 5 uplinks",)),
         (("stripe", "nothing.yaml"), ("nothing.yaml: there is no such file",)),
         (("stripe", "fabric.yaml", "-o", "fabric.yaml"), ("-o: fabric.yaml is an input of this command",)),
@@ -112,3 +112,11 @@ def test_output_that_is_lost_does_not_hide_that_the_file_is_written(lab: Path) -
         assert "the work is done, but part of the output is lost" in done.stderr
     assert "stripes: 3" in lab.read_text()
     assert "serial: A1" in lab.read_text()
+
+
+@pytest.mark.parametrize("verb", [("grow", "server"), ("export", "cabling")])
+def test_a_csv_file_of_the_fabric_is_no_place_for_output(cli: Cli, tmp_path: Path, verb: tuple[str, ...]) -> None:
+    shutil.copytree(EXAMPLES / "brownfield", tmp_path / "pod")
+    before = (tmp_path / "pod" / "pod-a.csv").read_bytes()
+    refused(cli(*verb, "pod/fabric.yaml", "-o", "pod/pod-a.csv"), "-o: pod/pod-a.csv is an input of this command")
+    assert (tmp_path / "pod" / "pod-a.csv").read_bytes() == before

@@ -6,9 +6,10 @@ import pytest
 import yaml
 
 from ailb_gen.design.build import build
-from ailb_gen.design.headroom import every_headroom, headroom
+from ailb_gen.design.headroom import Headroom, every_headroom, headroom
+from ailb_gen.design.larger import larger
 from ailb_gen.errors import IntentError, Problem
-from ailb_gen.intent.growth import UNITS, Unit, edited, growth
+from ailb_gen.intent.growth import UNITS, Unit, edited, grown, growth
 from ailb_gen.intent.load import Intent, load
 from tests.conftest import EXAMPLES, SMALL, examples, intent_of
 from tests.intents import random_intent, random_mixed
@@ -16,36 +17,26 @@ from tests.intents import random_intent, random_mixed
 Told = set[tuple[str, str, str]]
 
 
-def written(intent: Intent, unit: Unit, number: int) -> str:
-    """Return the text of a fabric file with so many units more."""
-    return yaml.safe_dump(edited(intent.source.data, growth(intent, unit, number)), sort_keys=False)
-
-
 def told(problems: tuple[Problem, ...]) -> Told:
     return {(problem.code, problem.path, problem.reason) for problem in problems if problem.severity == "error"}
-
-
-def refused(text: str) -> Told:
-    """Return why a fabric file is refused; nothing if it is not."""
-    try:
-        build(intent_of(text))
-    except IntentError as error:
-        return told(error.problems)
-    return set()
 
 
 @pytest.mark.parametrize("make", [random_intent, random_mixed])
 @pytest.mark.parametrize("seed", range(examples(20)))
 def test_a_fabric_grows_to_its_limit_and_no_further(make: Callable[[int], str], seed: int) -> None:
     intent = usable(make, seed)
+    design, _ = build(intent)
     for unit in UNITS:
-        found = headroom(intent, unit)
+        found = headroom(intent, design, unit)
         if not growth(intent, unit, 1):
             assert (found.step, found.most, found.refused) == (0, 0, ())
             continue
         for number in {found.step, found.most} if found.most else ():
-            assert refused(written(intent, unit, number)) == set()
-        assert refused(written(intent, unit, found.most + found.step)) == told(found.refused) != set()
+            more = larger(intent, design, unit, number)
+            build(intent_of(yaml.safe_dump(edited(intent.source.data, more.edits), sort_keys=False)))
+        with pytest.raises(IntentError) as caught:
+            larger(intent, design, unit, found.most + found.step)
+        assert told(caught.value.problems) == told(found.refused) != set()
 
 
 def usable(make: Callable[[int], str], seed: int) -> Intent:
@@ -57,6 +48,10 @@ def usable(make: Callable[[int], str], seed: int) -> Intent:
             continue
         return intent
     raise AssertionError(seed)
+
+
+def room(intent: Intent) -> tuple[Headroom, ...]:
+    return every_headroom(intent, build(intent)[0])
 
 
 # Unit: step, how many more, and the keys that set the limit.
@@ -83,7 +78,7 @@ KNOWN: dict[str, dict[Unit, tuple[int, int, set[str]]]] = {
 
 @pytest.mark.parametrize("example", list(KNOWN))
 def test_limits_of_examples(example: str) -> None:
-    found = {row.unit: row for row in every_headroom(load(EXAMPLES / example / "fabric.yaml"))}
+    found = {row.unit: row for row in room(load(EXAMPLES / example / "fabric.yaml"))}
     for unit, (step, most, keys) in KNOWN[example].items():
         row = found[unit]
         assert (row.step, row.most, {problem.path for problem in row.refused}) == (step, most, keys), unit
@@ -91,10 +86,19 @@ def test_limits_of_examples(example: str) -> None:
 
 def test_stripes_with_rails_of_their_own_leave_no_key_for_one_more() -> None:
     intent = intent_of(SMALL.replace("stripes: 2", "stripes: [{rails: 1}, {rails: 2}]"))
-    assert (headroom(intent, "rail").step, headroom(intent, "rail").refused) == (0, ())
+    assert [(row.step, row.refused) for row in room(intent) if row.unit == "rail"] == [(0, ())]
 
 
 def test_the_schema_sets_limits_too() -> None:
     intent = intent_of(SMALL.replace("servers: 2", "servers: 0") + "hosts: {rdma: 'm{i}'}\n")
-    found = headroom(intent, "rail")
+    (found,) = (row for row in room(intent) if row.unit == "rail")
     assert (found.most, found.refused[0].code, found.refused[0].path) == (62, "out-of-range", "rails")
+
+
+def test_what_was_grown_before_leaves_the_same_room() -> None:
+    """Overrides that pin existing leaves, and servers by name, meet what a plain larger number would add."""
+    intent = load(EXAMPLES / "lab" / "fabric.yaml")
+    more = larger(intent, build(intent)[0], "rail", 1)
+    assert any(edit.path[0] == "overrides" for edit in more.edits)
+    (found,) = (row for row in room(grown(intent, more.edits)) if row.unit == "rail")
+    assert (found.step, found.most, {problem.path for problem in found.refused}) == (1, 46, {"asn.leaves"})
