@@ -32,6 +32,7 @@ def test_commands_print_what_the_page_shows(page: Path, tmp_path: Path) -> None:
         program.chmod(0o755)
     env = {
         **os.environ,
+        "COLUMNS": "80",
         "PATH": f"{programs}:{os.environ['PATH']}",
         "PYTHONPATH": str(ROOT),
         "XDG_STATE_HOME": str(tmp_path / "state"),
