@@ -34,9 +34,7 @@ SESSIONS = (
     kind("aigp-inactive", deactivate(switch(f"{GROUP} > family inet6 > unicast > aigp")), "AILB206"),
     kind("shutdown-sender", insert(spine("protocols > bgp"), " " * 8 + "graceful-shutdown { sender; }"), "AILB213"),
     kind("shutdown-sender-leaf", insert(leaf(GROUP), INDENT + "graceful-shutdown { sender; }"), "AILB213"),
-    kind(
-        "shutdown-ignored", insert(leaf(GROUP), INDENT + "graceful-shutdown { receiver { disable; } }"), "AILB213"
-    ),
+    kind("shutdown-ignored", insert(leaf(GROUP), INDENT + "graceful-shutdown { receiver { disable; } }"), "AILB213"),
     kind("multipath-missing", delete(switch(f"{GROUP} > multipath")), "AILB205"),
     kind("multiple-as-missing", delete(switch(f"{GROUP} > multipath > multiple-as")), "AILB205"),
     kind("bfd-missing", delete(switch(f"{GROUP} > bfd-liveness-detection")), "AILB204"),
