@@ -217,7 +217,9 @@ def _carry_out(
             return None
         kept = tuple(map(str, past.work.get("command", ())))
         if not words and not past.whole:
-            raise UsageError("the record does not hold the command as it was: it has a secret; give it again behind '--'")
+            raise UsageError(
+                "the record does not hold the command as it was: it has a secret; give it again behind '--'"
+            )
         return command_work(words or kept, timeout or float(past.work.get("timeout_s", TIMEOUT_S)))
 
     return on.resume(work_of, asked, given)
