@@ -163,7 +163,7 @@ def test_nobody_listens(tmp_path: Path) -> None:
     code, out, err = run("validate", *LAB, "--batfish", f"127.0.0.1:{port}", "--report", f"json={report}")
     assert code == 3
     assert err == f"ailb-gen: Batfish at 127.0.0.1:{port}: connecting: connection refused; {START}\n"
-    assert out.endswith("INCOMPLETE: no findings; 91 checks passed; 28 skipped; 6 not applicable\n")
+    assert out.endswith("INCOMPLETE: no findings; 92 checks passed; 28 skipped; 6 not applicable\n")
     assert json.loads(report.read_text())["passed"] is False
     assert statuses(report) == dict.fromkeys(ALL, "skip")
 
