@@ -10,6 +10,7 @@ from ailb_gen.api.file_edits import EditedFiles, FileEdit, write_edits
 from ailb_gen.api.inputs import fabric_file, load
 from ailb_gen.errors import UsageError
 from ailb_gen.progress import Warn, unheeded
+from ailb_gen.selection import limit_to
 
 if TYPE_CHECKING:
     from ailb_gen.design.addition import Addition
@@ -35,6 +36,17 @@ class GrowthResult:
     def diff(self) -> str:
         """Return unified diffs of the files."""
         return "".join(edit.diff() for edit in self.edits)
+
+    def pushes(self) -> tuple[str, ...]:
+        """Return the options of `deploy` by which the growth is pushed, one push after the other.
+
+        New switches first, as long as nothing faces them, then all others: the ends of their cables.
+        """
+        if not self.addition.switches:
+            return ("",)
+        devices = (*self.design.switches, *self.design.servers)
+        new = (switch.name for switch in self.addition.switches)
+        return limit_to(new, (device.name for device in devices)), ""
 
     def cabling(self) -> str:
         """Return the new cables as CSV, in the columns of cabling.csv."""

@@ -141,9 +141,10 @@ def _show_steps(fabric: Path, result: GrowthResult, output: Path | None) -> None
     steps += [
         f"ailb-gen generate {fabric} -o ARTIFACTS",
         f"ailb-gen validate {fabric} ARTIFACTS",
-        f"ailb-gen plan {fabric} ARTIFACTS",
-        f"ailb-gen deploy {fabric} ARTIFACTS",
     ]
+    for limit in result.pushes():
+        place = f"{fabric} ARTIFACTS {limit}".rstrip()
+        steps += [f"ailb-gen plan {place}", f"ailb-gen deploy {place}"]
     notify_written([edit.file for edit in result.edits], steps)
 
 
