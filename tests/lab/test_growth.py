@@ -16,7 +16,7 @@ from ailb_gen.api.generate import generate
 from ailb_gen.api.grow import grow
 from ailb_gen.checks.catalogue import OF_LAB, checks_of
 from ailb_gen.checks.context import Context
-from ailb_gen.emulator.source import specs
+from ailb_gen.emulator.source import entries, servers, specs, unmanaged, write_inventory
 from ailb_gen.intent.growth import Unit
 from ailb_gen.intent.load import load
 from ailb_gen.lab.check.live import RunningLab
@@ -28,10 +28,10 @@ from ailb_gen.lab.traffic.run import running as traffic_running
 from ailb_gen.network.read import network_of
 from tests.checks.trees import shown
 from tests.conftest import EXAMPLES
-from tests.deploy.fabric import USER, Generated, Outcome
+from tests.deploy.fabric import USER, VARIABLE, Generated, Outcome
 from tests.lab.isolated import isolated
 from tests.lab.labs import PATIENCE_S, with_servers
-from tests.lab.test_deploy import site
+from tests.lab.test_deploy import Site, site
 
 TOOLS = ("ip", "bird", "nft", "unshare", "nsenter")
 ALL = frozenset(check.id for check in checks_of(OF_LAB))
@@ -100,6 +100,7 @@ def pushed(grown: Sequence[State], folder: Path) -> list[Pushed]:
             hosts = network_of(before.artifacts).hosts
             assert wait(here.fabric.plan, hosts, PATIENCE_S) == {}
             there = replace(here, made=replace(made, fabric=after.fabric, artifacts=after.artifacts))
+            _know(there)
             sessions, sent = here.sessions(), flows(here.fabric.plan, hosts)
             with traffic_running(here.fabric.plan, sent, TrafficLoad(RATE / len(sent), count=0)) as traffic:
                 time.sleep(0.5)
@@ -110,6 +111,14 @@ def pushed(grown: Sequence[State], folder: Path) -> list[Pushed]:
             ended = _ended(sessions, here.sessions())
             found.append(Pushed(after.artifacts, tuple(outcomes), ended, result.flows))
     return found
+
+
+def _know(here: Site) -> None:
+    """Write an inventory of the devices that the fabric has by now."""
+    network = network_of(here.made.artifacts)
+    known = {name: entry for name, entry in entries(here.fleet).items() if name in network.switches}
+    hosts = known | unmanaged(servers(here.made.artifacts))
+    write_inventory(here.folder / "inventory", hosts, here.fleet.known_hosts(), USER, VARIABLE)
 
 
 def _ended(before: Mapping[str, float | None], after: Mapping[str, float | None]) -> tuple[str, ...]:
