@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ailb_gen.api.file_edits import EditedFiles, FileEdit, write_edits
 from ailb_gen.api.inputs import fabric_file, load
-from ailb_gen.errors import UsageError
+from ailb_gen.errors import IntentError, Problem, UsageError
 from ailb_gen.progress import Warn, unheeded
 from ailb_gen.selection import limit_to
+from ailb_gen.wording import counted
 
 if TYPE_CHECKING:
     from ailb_gen.design.addition import Addition
@@ -21,13 +23,26 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class EmptyCells:
+    """Columns of a CSV file that all rows fill in but that of a new server, of which they are not known."""
+
+    file: Path
+    server: str
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class GrowthResult:
-    """A fabric that grows: its design and its files before and after, what is new and what changes."""
+    """A fabric that grows: its design and its files before and after, what is new and what changes.
+
+    `empty` are cells of new rows that people may fill in.
+    """
 
     edits: tuple[FileEdit, ...]
     before: Design
     design: Design
     addition: Addition
+    empty: tuple[EmptyCells, ...] = ()
 
     def write(self) -> None:
         """Write the files. Raises UsageError and OutputError as `write_edits` does."""
@@ -44,9 +59,8 @@ class GrowthResult:
         """
         if not self.addition.switches:
             return ("",)
-        devices = (*self.design.switches, *self.design.servers)
-        new = (switch.name for switch in self.addition.switches)
-        return limit_to(new, (device.name for device in devices)), ""
+        names = [*(one.name for one in self.design.switches), *(one.name for one in self.design.servers)]
+        return limit_to([one.name for one in self.addition.switches], names), ""
 
     def cabling(self) -> str:
         """Return the new cables as CSV, in the columns of cabling.csv."""
@@ -63,11 +77,13 @@ def grow(
     unit: Unit,
     count: int = 1,
     *,
+    rdma: Sequence[str] = (),
     allow_changes: bool = False,
     warn: Warn = unheeded,
 ) -> GrowthResult:
     """Return a fabric with more stripes, rails, spines, or servers in every stripe; its files are not written yet.
 
+    With more rails, `rdma` are the RDMA devices of the new NICs where `hosts.rdma` lists them.
     Comments, order and form of the files stay. Existing devices keep names, numbers, cables and colors: written out
     as overrides where their place would change them. Raises UsageError where that is not possible, unless
     `allow_changes`, and for files that cannot be edited; IntentError for a fabric that would be too large.
@@ -75,24 +91,40 @@ def grow(
     from ailb_gen.design.build import build
     from ailb_gen.design.larger import larger
     from ailb_gen.design.problems import collapsed
+    from ailb_gen.intent.growth import new_rdma_names
 
     path = fabric_file(Path(fabric))
     intent = load(path)
     before, _ = build(intent)
-    chosen = larger(intent, before, unit, count)
+    if rdma and unit != "rail":
+        raise UsageError(f"RDMA devices are named for new rails, not for a new {unit}")
+    try:
+        chosen = larger(intent, before, unit, count, new_rdma_names(intent, rdma))
+    except IntentError as error:
+        raise IntentError(_hinted(one, intent, unit, count) for one in error.problems) from error
     if not (chosen.addition.keeps_all or allow_changes):
         raise UsageError(_changes(intent.source.file, unit, count, chosen.addition))
     files = EditedFiles()
-    _apply(files, path, intent, chosen.edits)
+    empty = tuple(_apply(files, path, intent, chosen.edits))
     for problem in collapsed(chosen.warnings):
         warn(str(problem))
-    return GrowthResult(files.edits(), before, chosen.design, chosen.addition)
+    return GrowthResult(files.edits(), before, chosen.design, chosen.addition, empty)
+
+
+def _hinted(found: Problem, intent: Intent, unit: Unit, count: int) -> Problem:
+    """Return a problem of a larger fabric with what to do about it here, where that is another call."""
+    from ailb_gen.design.headroom import smallest_step
+
+    if (unit, found.code) == ("spine", "uneven-colors") and count % (step := smallest_step(intent, unit)):
+        return replace(found, hint=f"add a multiple of {step}: --by {step}")
+    if (unit, found.path) == ("rail", "hosts.rdma"):
+        return replace(found, hint="give --rdma NAME for each new NIC of a server, in order")
+    return found
 
 
 def _changes(file: str, unit: Unit, count: int, more: Addition) -> str:
     """Return why a fabric does not grow so: what would change of what is there."""
     from ailb_gen.design.addition import changes
-    from ailb_gen.wording import counted
 
     what = "; ".join(f"{name}: {value}" for name, value in changes(more))
     return (
@@ -101,11 +133,15 @@ def _changes(file: str, unit: Unit, count: int, more: Addition) -> str:
     )
 
 
-def _apply(files: EditedFiles, fabric: Path, intent: Intent, edits: Edits) -> None:
-    """Edit the text of a fabric file, or of the CSV file that an edited list comes from. Raises UsageError."""
-    from ailb_gen.intent.csv_edit import add_row, has_column
+def _apply(files: EditedFiles, fabric: Path, intent: Intent, edits: Edits) -> Iterator[EmptyCells]:
+    """Edit the text of a fabric file, or of the CSV file that an edited list comes from; yield what new rows lack.
+
+    Raises UsageError.
+    """
+    from ailb_gen.intent.csv_edit import add_row, has_column, left_empty
     from ailb_gen.intent.edit import edit
 
+    filled: dict[Path, tuple[str, ...]] = {}
     for change in edits:
         group, name = _csv_of(intent, change.path)
         if name is None:
@@ -118,6 +154,10 @@ def _apply(files: EditedFiles, fabric: Path, intent: Intent, edits: Edits) -> No
         cells = {
             key: str(value) for key, value in change.value.items() if key != "stripe" or needed or has_column(text, key)
         }
+        # Of the rows that were there: those of other new servers are empty, too.
+        columns = filled.setdefault(file, left_empty(text, cells))
+        if columns:
+            yield EmptyCells(file, cells["name"], columns)
         files.put(file, add_row(text, name, cells))
 
 

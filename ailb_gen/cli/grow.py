@@ -12,9 +12,11 @@ from ailb_gen.cli.console import echo_changes, echo_json, echo_table, notify, no
 from ailb_gen.cli.options import DRY_RUN, FABRIC, JSON, output_option
 from ailb_gen.cli.steady import steady
 from ailb_gen.cli.verb import Verb, Verbs
-from ailb_gen.wording import counted
+from ailb_gen.wording import counted, some
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from ailb_gen.api.grow import GrowthResult
     from ailb_gen.intent.growth import Unit
 
@@ -25,6 +27,10 @@ app = typer.Typer(
 COUNT = Annotated[int, typer.Option("--by", min=1, max=4096, help="Add so many.")]
 CHANGES = Annotated[
     bool, typer.Option("--allow-changes", help="Also where existing devices get other numbers, cables or colors.")
+]
+RDMA = Annotated[
+    list[str] | None,
+    typer.Option("--rdma", help="RDMA device of a new NIC, where hosts.rdma lists them; repeat it.", metavar="NAME"),
 ]
 CABLES = Annotated[Path | None, output_option("new cables", "FILE")]
 
@@ -49,6 +55,7 @@ def stripe(
 def rail(
     fabric: FABRIC,
     count: COUNT = 1,
+    rdma: RDMA = None,
     output: CABLES = None,
     allow_changes: CHANGES = False,
     dry_run: DRY_RUN = False,
@@ -58,7 +65,7 @@ def rail(
 
     Not to stripes that say their own number of rails. Overrides keep the numbers and ports of existing leaves.
     """
-    _grow(fabric, "rail", count, output, allow_changes, dry_run, as_json)
+    _grow(fabric, "rail", count, output, allow_changes, dry_run, as_json, rdma or ())
 
 
 @app.command("spine", cls=Verb)
@@ -94,7 +101,14 @@ def server(
 
 
 def _grow(
-    fabric: Path, unit: Unit, count: int, output: Path | None, allow_changes: bool, dry_run: bool, as_json: bool
+    fabric: Path,
+    unit: Unit,
+    count: int,
+    output: Path | None,
+    allow_changes: bool,
+    dry_run: bool,
+    as_json: bool,
+    rdma: Sequence[str] = (),
 ) -> None:
     from ailb_gen.api.grow import grow
     from ailb_gen.cli.reports import check_place
@@ -102,7 +116,7 @@ def _grow(
 
     if output is not None:
         check_place("-o", output, [fabric])
-    result = grow(fabric, unit, count, allow_changes=allow_changes, warn=notify)
+    result = grow(fabric, unit, count, rdma=rdma, allow_changes=allow_changes, warn=notify)
     if output is not None and not dry_run:
         write_bytes(output, result.cabling().encode(), "list of cables")
     if not dry_run:
@@ -134,7 +148,7 @@ def _show_steps(fabric: Path, result: GrowthResult, output: Path | None) -> None
     """Print in which order the larger fabric is installed, so that nothing that runs loses packets."""
     more = result.addition
     cables = counted(len(more.cables), "new cable")
-    steps = [f"plug in {cables}: {output}" if output else f"plug in {cables}; -o FILE lists them"]
+    steps = [*_cells(result), f"plug in {cables}: {output}" if output else f"plug in {cables}; -o FILE lists them"]
     if more.switches:
         switches = counted(len(more.switches), "new switch")
         steps.append(f"give {switches} management access, such as by ZTP: ailb-gen export ztp {fabric} -o DIR")
@@ -146,6 +160,15 @@ def _show_steps(fabric: Path, result: GrowthResult, output: Path | None) -> None
         place = f"{fabric} ARTIFACTS {limit}".rstrip()
         steps += [f"ailb-gen plan {place}", f"ailb-gen deploy {place}"]
     notify_written([edit.file for edit in result.edits], steps)
+
+
+def _cells(result: GrowthResult) -> Iterator[str]:
+    """Yield what people may fill in of new servers, a line for each file."""
+    found: dict[tuple[Path, tuple[str, ...]], list[str]] = {}
+    for one in result.empty:
+        found.setdefault((one.file, one.columns), []).append(one.server)
+    for (file, columns), servers in found.items():
+        yield f"fill in {', '.join(columns)} of {some(servers)} in {file}, as in the other rows"
 
 
 def _json(fabric: Path, unit: Unit, count: int, result: GrowthResult, written: bool) -> dict[str, object]:
@@ -160,5 +183,6 @@ def _json(fabric: Path, unit: Unit, count: int, result: GrowthResult, written: b
         "diff": result.diff(),
         "new": dict(lines(result.addition)),
         "changes": dict(changes(result.addition)),
+        "pushes": [*result.pushes()],
         "cables": [cable._asdict() for cable in result.addition.cables],
     }

@@ -139,7 +139,6 @@ def grows(folder: Path, example: str, unit: Unit, counts: Sequence[int]) -> None
         assert step.ended == ()
         assert all(flow.sent > 100 for flow in step.flows)
     lost = {f"{step.state} {flow.flow}": flow.lost for step in found for flow in step.flows if flow.lost}
-    print(sum(f.sent for s in found for f in s.flows), lost)
     assert sum(lost.values()) <= MOST_LOST, lost
 
 
