@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ailb_gen.design.model import Design
     from ailb_gen.intent.growth import Unit
     from ailb_gen.intent.load import Intent
+    from ailb_gen.network.fabric import Network
+    from ailb_gen.review.growth import GrowthState
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,24 @@ class GrowthResult:
         names = [*(one.name for one in self.design.switches), *(one.name for one in self.design.servers)]
         return limit_to([one.name for one in self.addition.switches], names), ""
 
+    def states(self) -> tuple[GrowthState, ...]:
+        """Return what the fabric is behind every wave of the pushes, and what it has lost then, from generated files.
+
+        Raises TemplateError.
+        """
+        from ailb_gen.deploy.planning import Position
+        from ailb_gen.review.growth import growth_states
+
+        before, after = _network(self.before), _network(self.design)
+        colors = {spine: color.name for _, _, spine, _, color, _ in reversed(self.design.links)}
+        seats = [
+            Position(one.role, colors[one.name] if one.role == "spine" else str(one.number - 1), one.name)
+            for one in self.design.switches
+        ]
+        new = [seat for seat in seats if seat.name not in before.switches]
+        pushes = [new, seats] if new else [seats]
+        return growth_states(before, after, pushes, [color.name for color in self.design.colors])
+
     def cabling(self) -> str:
         """Return the new cables as CSV, in the columns of cabling.csv."""
         from ailb_gen.render.fabric_files import cabling
@@ -70,6 +90,22 @@ class GrowthResult:
         head, *rows = cabling(self.design).decode().splitlines(keepends=True)
         # Names and ports hold no commas.
         return head + "".join(row for row in rows if tuple(row.split(",", 4)[:4]) in new)
+
+
+def _network(design: Design) -> Network:
+    """Return the network that the generated files of a fabric describe, without its servers. Raises TemplateError."""
+    from tempfile import TemporaryDirectory
+
+    from ailb_gen.network.read import network_of
+    from ailb_gen.render.artifacts import RenderOptions
+    from ailb_gen.render.generate import fabric_part
+
+    with TemporaryDirectory(prefix="ailb-") as folder:
+        for path, artifact in fabric_part(design, RenderOptions()).items():
+            file = Path(folder) / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(artifact.content)
+        return network_of(Path(folder))
 
 
 def grow(
