@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ailb_gen.api.file_edits import EditedFiles, FileEdit, write_edits
 from ailb_gen.api.inputs import fabric_file, load
 from ailb_gen.errors import IntentError, Problem, UsageError
-from ailb_gen.progress import Warn, unheeded
+from ailb_gen.progress import Progress, Warn, quiet, unheeded
 from ailb_gen.selection import limit_to
 from ailb_gen.wording import counted
 
@@ -64,7 +64,7 @@ class GrowthResult:
         names = [*(one.name for one in self.design.switches), *(one.name for one in self.design.servers)]
         return limit_to([one.name for one in self.addition.switches], names), ""
 
-    def states(self) -> tuple[GrowthState, ...]:
+    def states(self, progress: Progress = quiet) -> tuple[GrowthState, ...]:
         """Return what the fabric is behind every wave of the pushes, and what it has lost then, from generated files.
 
         Raises TemplateError.
@@ -80,7 +80,7 @@ class GrowthResult:
         ]
         new = [seat for seat in seats if seat.name not in before.switches]
         pushes = [new, seats] if new else [seats]
-        return growth_states(before, after, pushes, [color.name for color in self.design.colors])
+        return growth_states(before, after, pushes, [color.name for color in self.design.colors], progress)
 
     def cabling(self) -> str:
         """Return the new cables as CSV, in the columns of cabling.csv."""

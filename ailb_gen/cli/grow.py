@@ -9,6 +9,7 @@ import typer
 
 from ailb_gen.cli import visible
 from ailb_gen.cli.console import echo_changes, echo_json, echo_table, notify, notify_written
+from ailb_gen.cli.live import progress
 from ailb_gen.cli.options import DRY_RUN, FABRIC, JSON, output_option
 from ailb_gen.cli.steady import steady
 from ailb_gen.cli.verb import Verb, Verbs
@@ -127,6 +128,8 @@ def _grow(
             echo_json(_json(fabric, unit, count, result, not dry_run))
         else:
             _show(unit, count, result)
+            if not visible.output.quiet:
+                _show_states(result)
         if dry_run:
             notify(f"{fabric}: not written, because of --dry-run")
         elif not as_json:
@@ -142,6 +145,21 @@ def _show(unit: Unit, count: int, result: GrowthResult) -> None:
         typer.echo()
         every = " in every stripe" if unit == "server" else ""
         echo_table(f"{counted(count, unit)} more{every}", ("what", "value"), list(lines(result.addition)))
+
+
+def _show_states(result: GrowthResult) -> None:
+    """Print the waves of the pushes, with what is up and lost behind each; warn where something is lost."""
+    states = result.states(progress)
+    rows = [
+        (one.push, one.wave.name, some(one.wave.devices), f"{one.sessions:,}", len(one.lost) or "nothing")
+        for one in states
+    ]
+    if rows:
+        typer.echo()
+        echo_table("Pushes, computed from the files", ("push", "wave", "devices", "sessions", "lost"), rows)
+    for one in states:
+        if one.lost:
+            notify(f"push {one.push}, behind the wave {one.wave.name!r}, is lost: {some(one.lost)}")
 
 
 def _show_steps(fabric: Path, result: GrowthResult, output: Path | None) -> None:
@@ -184,5 +202,15 @@ def _json(fabric: Path, unit: Unit, count: int, result: GrowthResult, written: b
         "new": dict(lines(result.addition)),
         "changes": dict(changes(result.addition)),
         "pushes": [*result.pushes()],
+        "states": [
+            {
+                "push": one.push,
+                "wave": one.wave.name,
+                "devices": [*one.wave.devices],
+                "sessions": one.sessions,
+                "lost": [*one.lost],
+            }
+            for one in result.states(progress)
+        ],
         "cables": [cable._asdict() for cable in result.addition.cables],
     }

@@ -14,6 +14,7 @@ from ailb_gen.deploy.planning import Paths, Position, Wave, waves
 from ailb_gen.deploy.switch_state import FabricModel
 from ailb_gen.network.fabric import Network
 from ailb_gen.network.sessions import Sessions
+from ailb_gen.progress import Progress
 from ailb_gen.routing.rib import Routing
 
 
@@ -31,20 +32,36 @@ class GrowthState:
 
 
 def growth_states(
-    before: Network, after: Network, pushes: Sequence[Sequence[Position]], colors: Sequence[str]
+    before: Network, after: Network, pushes: Sequence[Sequence[Position]], colors: Sequence[str], progress: Progress
 ) -> tuple[GrowthState, ...]:
     """Return all states of a growth in order: `pushes` are the switches of each push, which changes those that differ.
+
+    `colors` are those of the fabric, in order.
     """
+    planned = [
+        (number, wave)
+        for number, seats in enumerate(_changed(before, after, pushes), 1)
+        for wave in waves(seats, colors, Paths({}), 0)
+    ]
     model = FabricModel(before.switches, after.roles, after.links, after.attachments)
     old = Routing(before)
     found = []
-    for number, seats in enumerate(pushes, 1):
-        changed = [seat for seat in seats if model.switches.get(seat.name) != after.switches[seat.name]]
-        for wave in waves(changed, colors, Paths({}), 0):
+    with progress("computing routes", len(planned)) as advance:
+        for number, wave in planned:
             model = model.after({name: after.switches[name] for name in wave.devices})
             lost = (*_sessions(old.graph.sessions, model.sessions), *_next_hops(old, Routing(model.network)))
             found.append(GrowthState(number, wave, len(model.sessions.up), lost))
+            advance(1)
     return tuple(found)
+
+
+def _changed(before: Network, after: Network, pushes: Sequence[Sequence[Position]]) -> Iterator[list[Position]]:
+    """Yield the switches that each push changes."""
+    now = dict(before.switches)
+    for seats in pushes:
+        changed = [seat for seat in seats if now.get(seat.name) != after.switches[seat.name]]
+        now |= {seat.name: after.switches[seat.name] for seat in changed}
+        yield changed
 
 
 def _sessions(old: Sessions, now: Sessions) -> Iterator[str]:

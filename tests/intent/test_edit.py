@@ -141,9 +141,10 @@ def test_items_that_come_and_go_together_give_the_text_of_one_after_the_other(
 
 def test_items_of_a_list_that_stands_twice_are_not_edited() -> None:
     text = "x: &a [s3, s4]\ny: *a\n"
-    for edited in (lambda: add_items(text, ("y",), ["s5"], "f"), lambda: remove_items(text, ("y",), [0, 1], "f")):
-        with pytest.raises(UsageError, match=r"^f: cannot (?:change|remove) y.* edit it by hand$"):
-            edited()
+    with pytest.raises(UsageError, match=r"^f: cannot change y.* edit it by hand$"):
+        add_items(text, ("y",), ["s5"], "f")
+    with pytest.raises(UsageError, match=r"^f: cannot remove y.* edit it by hand$"):
+        remove_items(text, ("y",), [0, 1], "f")
 
 
 @given(texts(), WORDS)
