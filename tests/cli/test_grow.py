@@ -49,6 +49,11 @@ def test_grow_as_json(cli: Cli, lab: Path) -> None:
     assert (body["unit"], body["count"], body["written"], body["changes"]) == ("spine", 4, True, {})
     assert body["files"] == ["fabric.yaml"]
     assert len(body["cables"]) == 16
+    assert body["pushes"] == ["--limit spine5,spine6,spine7,spine8", ""]
+    assert [row["lost"] for row in body["states"]] == [[]] * 7
+    assert body["states"][-1] == {
+        "push": 2, "wave": "leaves of rail 1", "devices": ["stripe1-leaf2", "stripe2-leaf2"], "sessions": 32, "lost": [],
+    }  # fmt: skip
     assert body["cables"][0] == {
         "device": "stripe1-leaf1", "port": "et-0/0/4", "other": "spine5", "other_port": "et-0/0/0",
         "speed_gbps": 400, "color": "green",
@@ -102,7 +107,8 @@ def test_a_rail_more_needs_the_names_of_its_devices_where_they_are_listed(cli: C
 
 
 def test_the_pushes_are_told_with_new_switches_first(cli: Cli, lab: Path) -> None:
-    code, _, err = cli("grow", "spine", "fabric.yaml", "--by", "4")
+    code, out, err = cli("grow", "spine", "fabric.yaml", "--by", "4")
+    assert "2     leaves of rail 1  stripe1-leaf2, stripe2-leaf2  32        nothing\n" in out
     place = "fabric.yaml ARTIFACTS"
     only = f"{place} --limit spine5,spine6,spine7,spine8"
     assert code == 0
