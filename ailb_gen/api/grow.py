@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ailb_gen.api.file_edits import EditedFiles, FileEdit, write_edits
 from ailb_gen.api.inputs import fabric_file, load
-from ailb_gen.errors import IntentError, Problem, UsageError
+from ailb_gen.errors import IntentError, OutputError, Problem, UsageError
 from ailb_gen.progress import Progress, Warn, quiet, unheeded
 from ailb_gen.selection import limit_to
 from ailb_gen.wording import counted
@@ -67,7 +67,7 @@ class GrowthResult:
     def states(self, progress: Progress = quiet) -> tuple[GrowthState, ...]:
         """Return what the fabric is behind every wave of the pushes, and what it has lost then, from generated files.
 
-        Raises TemplateError.
+        Raises TemplateError, OutputError where there is no place for them.
         """
         from ailb_gen.deploy.planning import Position
         from ailb_gen.review.growth import growth_states
@@ -93,19 +93,27 @@ class GrowthResult:
 
 
 def _network(design: Design) -> Network:
-    """Return the network that the generated files of a fabric describe, without its servers. Raises TemplateError."""
+    """Return the network that the generated files of a fabric describe, without its servers.
+
+    Raises TemplateError, OutputError.
+    """
     from tempfile import TemporaryDirectory
 
     from ailb_gen.network.read import network_of
     from ailb_gen.render.artifacts import RenderOptions
     from ailb_gen.render.generate import fabric_part
 
-    with TemporaryDirectory(prefix="ailb-") as folder:
-        for path, artifact in fabric_part(design, RenderOptions()).items():
-            file = Path(folder) / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(artifact.content)
-        return network_of(Path(folder))
+    tree = fabric_part(design, RenderOptions())
+    try:
+        with TemporaryDirectory(prefix="ailb-gen-") as folder:
+            for path, artifact in tree.items():
+                file = Path(folder) / path
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_bytes(artifact.content)
+            return network_of(Path(folder))
+    except OSError as error:
+        place = error.filename or "temporary directory"
+        raise OutputError(f"{place}: cannot be written: {error.strerror}; name another directory by TMPDIR") from error
 
 
 def grow(

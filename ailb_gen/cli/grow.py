@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from ailb_gen.api.grow import GrowthResult
     from ailb_gen.intent.growth import Unit
+    from ailb_gen.review.growth import GrowthState
 
 app = typer.Typer(
     cls=Verbs, name="grow", help="Add stripes, rails, spines or servers in the fabric file.", no_args_is_help=True
@@ -118,6 +119,8 @@ def _grow(
     if output is not None:
         check_place("-o", output, [fabric])
     result = grow(fabric, unit, count, rdma=rdma, allow_changes=allow_changes, warn=notify)
+    # Before anything is written: it may take a while, and be interrupted.
+    states = () if visible.output.quiet and not as_json else result.states(progress)
     if output is not None and not dry_run:
         write_bytes(output, result.cabling().encode(), "list of cables")
     if not dry_run:
@@ -125,11 +128,10 @@ def _grow(
     # A full disk there does not hide that the files are written.
     with steady(must_be_read=False):
         if as_json:
-            echo_json(_json(fabric, unit, count, result, not dry_run))
+            echo_json(_json(fabric, unit, count, result, states, not dry_run))
         else:
             _show(unit, count, result)
-            if not visible.output.quiet:
-                _show_states(result)
+            _show_states(states)
         if dry_run:
             notify(f"{fabric}: not written, because of --dry-run")
         elif not as_json:
@@ -147,9 +149,8 @@ def _show(unit: Unit, count: int, result: GrowthResult) -> None:
         echo_table(f"{counted(count, unit)} more{every}", ("what", "value"), list(lines(result.addition)))
 
 
-def _show_states(result: GrowthResult) -> None:
+def _show_states(states: Sequence[GrowthState]) -> None:
     """Print the waves of the pushes, with what is up and lost behind each; warn where something is lost."""
-    states = result.states(progress)
     rows = [
         (one.push, one.wave.name, some(one.wave.devices), f"{one.sessions:,}", len(one.lost) or "nothing")
         for one in states
@@ -189,7 +190,9 @@ def _cells(result: GrowthResult) -> Iterator[str]:
         yield f"fill in {', '.join(columns)} of {some(servers)} in {file}, as in the other rows"
 
 
-def _json(fabric: Path, unit: Unit, count: int, result: GrowthResult, written: bool) -> dict[str, object]:
+def _json(
+    fabric: Path, unit: Unit, count: int, result: GrowthResult, states: Sequence[GrowthState], written: bool
+) -> dict[str, object]:
     from ailb_gen.design.addition import changes, lines
 
     return {
@@ -210,7 +213,7 @@ def _json(fabric: Path, unit: Unit, count: int, result: GrowthResult, written: b
                 "sessions": one.sessions,
                 "lost": [*one.lost],
             }
-            for one in result.states(progress)
+            for one in states
         ],
         "cables": [cable._asdict() for cable in result.addition.cables],
     }

@@ -3,6 +3,7 @@
 import csv
 import json
 import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -52,7 +53,8 @@ def test_grow_as_json(cli: Cli, lab: Path) -> None:
     assert body["pushes"] == ["--limit spine5,spine6,spine7,spine8", ""]
     assert [row["lost"] for row in body["states"]] == [[]] * 7
     assert body["states"][-1] == {
-        "push": 2, "wave": "leaves of rail 1", "devices": ["stripe1-leaf2", "stripe2-leaf2"], "sessions": 32, "lost": [],
+        "push": 2, "wave": "leaves of rail 1", "devices": ["stripe1-leaf2", "stripe2-leaf2"],
+        "sessions": 32, "lost": [],
     }  # fmt: skip
     assert body["cables"][0] == {
         "device": "stripe1-leaf1", "port": "et-0/0/4", "other": "spine5", "other_port": "et-0/0/0",
@@ -116,6 +118,18 @@ def test_the_pushes_are_told_with_new_switches_first(cli: Cli, lab: Path) -> Non
     assert err.endswith("".join(f"  {number}. {step}\n" for number, step in enumerate(steps, 5)))
     _, out, _ = cli("grow", "server", "fabric.yaml", "--json")
     assert json.loads(out)["pushes"] == [""]
+
+
+def test_nothing_is_written_where_the_states_cannot_be_computed(
+    cli: Cli, lab: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = lab.read_bytes()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
+    code, out, err = cli("grow", "stripe", "fabric.yaml", "-o", "cables.csv")
+    assert (code, out) == (3, "")
+    assert "cannot be written: No such file or directory; name another directory by TMPDIR" in err
+    assert [path.name for path in tmp_path.iterdir()] == ["fabric.yaml"]
+    assert lab.read_bytes() == before
 
 
 def test_cells_that_other_rows_fill_in_are_told(cli: Cli, tmp_path: Path) -> None:
