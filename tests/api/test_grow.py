@@ -4,6 +4,7 @@ import csv
 import io
 import re
 import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -161,6 +162,14 @@ def test_links_keep_their_colors_with_two_links_to_a_spine(tmp_path: Path) -> No
     result = grow(fabric, "spine", 4)
     assert result.addition.keeps_all
     assert "magenta], step: 4}" in result.diff()
+
+
+def test_states_need_a_temporary_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    result = grow(EXAMPLES / "lab/fabric.yaml", "stripe")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
+    message = r"missing/.*: cannot be written: No such file or directory; name another directory by TMPDIR"
+    with pytest.raises(OutputError, match=message):
+        result.states()
 
 
 def test_devices_are_named_for_new_rails_only(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 import csv
 import json
 import shutil
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -118,18 +117,6 @@ def test_the_pushes_are_told_with_new_switches_first(cli: Cli, lab: Path) -> Non
     assert err.endswith("".join(f"  {number}. {step}\n" for number, step in enumerate(steps, 5)))
     _, out, _ = cli("grow", "server", "fabric.yaml", "--json")
     assert json.loads(out)["pushes"] == [""]
-
-
-def test_nothing_is_written_where_the_states_cannot_be_computed(
-    cli: Cli, lab: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = lab.read_bytes()
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
-    code, out, err = cli("grow", "stripe", "fabric.yaml", "-o", "cables.csv")
-    assert (code, out) == (3, "")
-    assert "cannot be written: No such file or directory; name another directory by TMPDIR" in err
-    assert [path.name for path in tmp_path.iterdir()] == ["fabric.yaml"]
-    assert lab.read_bytes() == before
 
 
 def test_cells_that_other_rows_fill_in_are_told(cli: Cli, tmp_path: Path) -> None:
