@@ -76,9 +76,11 @@ def limit_to(names: Iterable[str], all_names: Iterable[str]) -> str:
         for glob, found in picked.items()
         if len(found) > 1 and not any(fnmatchcase(name, glob) for name in others)
     }
-    patterns = []
-    left = set(chosen)
-    while usable and (glob := max(usable, key=lambda one: len(usable[one] & left))) and len(usable[glob] & left) > 1:
+    patterns, left = [], set(chosen)
+    while usable:
+        glob = max(usable, key=lambda one: len(usable[one] & left))
+        if len(usable[glob] & left) < 2:
+            break
         patterns.append(glob)
         left -= usable.pop(glob)
     return shlex.join(["--limit", ",".join([*patterns, *(name for name in chosen if name in left)])])
