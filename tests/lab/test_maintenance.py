@@ -55,7 +55,7 @@ def _touches(flow: Flow, plan: LabPlan, leaf: str) -> bool:
 def _under_traffic(here: Site, every: tuple[Flow, ...], *elements: str) -> tuple[Outcome, TrafficResult]:
     with traffic_running(here.fabric.plan, every, LOAD) as traffic:
         time.sleep(0.5)
-        patience = ("--pause", "0.5", "--wait", "60", "--return-timeout", "60", *WAITING)
+        patience = ("--pause", "0.5", "--quiet-timeout", "60", "--return-timeout", "60", *WAITING)
         ended = here.run("maintain", *elements, "--yes", "--state", str(here.folder / "state"), *patience, *COMMAND)
         time.sleep(0.5)
         return ended, traffic.stop()
