@@ -100,7 +100,7 @@ def test_nothing_is_found_when_everything_fails_in_a_lab_of_sound_files(example:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("entries", ["spine3", "[spine1, spine2, spine4]"])
+@pytest.mark.parametrize("entries", ["spine3", pytest.param("[spine1, spine2, spine4]", marks=pytest.mark.exhaustive)])
 def test_nothing_is_found_while_spines_are_in_graceful_shutdown(entries: str, tmp_path: Path) -> None:
     """With one spine left in full service its failure, too, is one that the others take over."""
     found, examined = isolated(shutdown_result, tmp_path, entries, tools=TOOLS)
