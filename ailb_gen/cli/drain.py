@@ -52,9 +52,7 @@ def drain(
     from ailb_gen.api.drain import drain as add
 
     least = _percent(floor)
-    change = add(
-        fabric, elements, graceful_shutdown=graceful_shutdown, floor=least, write=not dry_run, warn=notify
-    )
+    change = add(fabric, elements, graceful_shutdown=graceful_shutdown, floor=least, write=not dry_run, warn=notify)
     _show(fabric, change, as_json, "in graceful shutdown" if graceful_shutdown else "drained")
 
 

@@ -39,6 +39,8 @@ UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 BLOCK = 512
 # Where the file system of /var/tmp may be mounted, under other names.
 ALIASES = ("/.mount", "/data")
+# How scp says that the other end hung up, or is silent.
+HUNG_UP = ("No response from server", "Channel closed", "Timeout waiting")
 # A row of `show system software list` about the release that boots next.
 NEXT = re.compile(r"^\s*>\s+(\S+)\s", re.MULTILINE)
 
@@ -152,11 +154,14 @@ class DeviceSoftware:
                 with closing(SCPClient(transport, socket_timeout=reach.timeout_s, progress=note)) as scp:
                     scp.put(str(path), f"{DIRECTORY}/{path.name}")
             except SCPException as error:
+                if str(error).startswith(HUNG_UP):
+                    raise UnknownOutcomeError(self._name, Phase.COPY, "the session was lost") from error
                 raise RequestRefusedError(self._name, Phase.COPY, " ".join(str(error).split()) or "refused") from error
             except TimeoutError as error:
                 raise UnknownOutcomeError(self._name, Phase.COPY, "no answer in time") from error
             except (SSHException, EOFError, OSError) as error:
-                raise UnknownOutcomeError(self._name, Phase.COPY, f"{path}: the session was lost, or the file cannot be read") from error
+                reason = f"the session was lost, or {path} cannot be read"
+                raise UnknownOutcomeError(self._name, Phase.COPY, reason) from error
 
     def install(self, name: str, validate: bool) -> str:
         """Install a copied image; return what the device says where it refuses, empty for success."""
@@ -180,9 +185,13 @@ def _scp_reach(reach: SshReach) -> SshReach:
     """
     if reach.port != NETCONF_PORT:
         return reach
+    if reach.proxy_command:
+        text = f"its way in ssh_config leads to port {NETCONF_PORT}, where there is no SCP"
+        raise DeviceError(reach.name, Phase.COPY, text, "write 'port: 22' in hosts.yaml: NETCONF is there, too")
     keys = paramiko.HostKeys()
-    for entry in reach.known_hosts._entries:
-        keys.add(reach.hostname, entry.key.get_name(), entry.key)
+    for known in reach.known_hosts.values():
+        for kind, key in known.items():
+            keys.add(reach.hostname, kind, key)
     return replace(reach, port=SSH_PORT, known_hosts=keys)
 
 
@@ -192,11 +201,3 @@ def _bytes(shown: str, blocks: str) -> int | None:
     if found is not None:
         return int(float(found[1]) * UNITS[found[2]])
     return int(blocks) * BLOCK if NUMBER.fullmatch(blocks.strip()) else None
-
-
-def software_of(connection: Any) -> DeviceSoftware:  # noqa: ANN401 - what a pool of devices connects to
-    """Return the software of a switch that is connected to."""
-    return DeviceSoftware(connection)
-
-
-__all__ = ["DeviceError", "DeviceSoftware", "RunningSoftware", "software_of"]

@@ -12,6 +12,7 @@ from hashlib import md5, sha1, sha256
 from typing import Any
 
 import asyncssh
+from asyncssh.channel import SSHChannel
 
 from ailb_gen.emulator.faults import Fault
 from ailb_gen.emulator.host import DeviceHost
@@ -33,7 +34,7 @@ class _Upload:
 class Uploads(asyncssh.SFTPServer):
     """The file system that SCP sees: one directory, into which files can be written."""
 
-    def __init__(self, host: DeviceHost, channel: asyncssh.SSHChannel[bytes]) -> None:
+    def __init__(self, host: DeviceHost, channel: SSHChannel[bytes]) -> None:
         super().__init__(channel)
         self._host, self._to = host, channel
 

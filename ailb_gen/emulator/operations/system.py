@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from hashlib import new
+
 from lxml import etree
 
 from ailb_gen.emulator.device import EmulatedDevice
@@ -145,7 +146,9 @@ def checksum(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `file checksum` for files that were copied, or that `file show` knows. Raises RpcRefusedError."""
     path = argument(rpc, "path")
     # Junos has a request for each algorithm; some take its name as an element.
-    named = str(rpc.tag).removeprefix("get-").removesuffix("checksum-information").strip("-").replace("sha256", "sha-256")
+    named = (
+        str(rpc.tag).removeprefix("get-").removesuffix("checksum-information").strip("-").replace("sha256", "sha-256")
+    )
     algorithm = named or next((name for name in METHODS if rpc.find(name) is not None), "md5")
     copied = device.software.files.get(path)
     digest = copied.digests[algorithm] if copied is not None else _digest(_file_text(device, path), algorithm)
@@ -172,9 +175,10 @@ def storage(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
 
 def software_list(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show system software list`: the release that runs, the one that boots next, and others."""
+    software = device.software
     rows = [
-        f" {device.software.mark(release)}   {PACKAGE}{release} - [{datetime.fromtimestamp(when, UTC):%Y-%m-%d %H:%M:%S}]"
-        for release, when in sorted(device.software.installed.items(), key=lambda one: -one[1])
+        f" {software.mark(release)}   {PACKAGE}{release} - [{datetime.fromtimestamp(when, UTC):%Y-%m-%d %H:%M:%S}]"
+        for release, when in sorted(software.installed.items(), key=lambda one: -one[1])
     ]
     return element("output", text="\n".join(("", *SOFTWARE_HEAD, *rows, "")))
 
