@@ -256,8 +256,8 @@ def _run(
         watched = replace(
             options,
             show=partial(_show, pages),
-            approve=partial(_approve, signals, yes, options.dry_run),
-            tell=_tell,
+            approve=partial(approve, signals, yes, options.dry_run),
+            tell=tell,
             progress=progress,
             compare=bool(pages.files),
             begun=pages.note_run,
@@ -313,14 +313,14 @@ def _show(pages: Pages, found: Plan) -> None:
     show_waves(found)
 
 
-def _tell(text: str) -> None:
+def tell(text: str) -> None:
     """Print what happens; what is further in happened in a wave: an error, or what is done about it."""
     milder = text.startswith(("  rolling back ", "  interrupted: ")) or ": warning: " in text
     style = Style.WARN if milder else Style.FAIL
     echo_wrapped((text, style if text.startswith("  ") else None))
 
 
-def _approve(signals: Signals, yes: bool, dry_run: bool, question: str) -> str:
+def approve(signals: Signals, yes: bool, dry_run: bool, question: str) -> str:
     """Ask a person at a terminal; return how it was approved, empty for no. Raises UsageError without a terminal."""
     if yes or dry_run:
         return "--yes" if yes else "--dry-run"

@@ -51,7 +51,7 @@ def drain(
     """
     from ailb_gen.api.drain import drain as add
 
-    least = _percent(floor)
+    least = percent(floor)
     change = add(fabric, elements, graceful_shutdown=graceful_shutdown, floor=least, write=not dry_run, warn=notify)
     _show(fabric, change, as_json, "in graceful shutdown" if graceful_shutdown else "drained")
 
@@ -74,7 +74,8 @@ def undrain(
     _show(fabric, change, as_json)
 
 
-def _percent(text: str) -> float:
+def percent(text: str) -> float:
+    """Return the share that --floor gives, in percent. Raises UsageError."""
     found = PERCENT.fullmatch(text.strip())
     value = float(found[1]) if found else -1.0
     if not 0 <= value <= 100:

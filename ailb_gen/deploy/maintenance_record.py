@@ -68,6 +68,11 @@ class DeviceProgress:
         return set(self.done) >= set(steps_of(self.role))
 
     @property
+    def next(self) -> Step | None:
+        """The first step that is not done."""
+        return next((step for step in steps_of(self.role) if step not in self.done), None)
+
+    @property
     def touched(self) -> bool:
         """Whether a step that changes something was begun."""
         last = {*self.done, *((self.begun,) if self.begun is not None else ())}
