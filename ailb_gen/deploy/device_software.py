@@ -3,6 +3,7 @@
 Importing PyEZ patches `json` and PyYAML for the whole process: nothing imports this module before it connects.
 """
 
+import math
 import re
 from collections.abc import Callable
 from contextlib import closing
@@ -31,8 +32,8 @@ from ailb_gen.deploy.switch_driver import (
 DIRECTORY = "/var/tmp"  # noqa: S108 - of the device
 # The port of NETCONF alone: there, sshd of Junos has no scp.
 NETCONF_PORT = 830
-# Times of a device for one answer, in seconds: a checksum of two gigabytes, and an installation.
-CHECKSUM_S, INSTALL_S = 600, 3600
+# Seconds that a device has to compute the checksum of two gigabytes.
+CHECKSUM_S = 600
 # A size as `show system storage` prints it, in bytes by letter; without one a block has 512 bytes.
 SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)([KMGT]?)i?")
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -163,12 +164,12 @@ class DeviceSoftware:
                 reason = f"the session was lost, or {path} cannot be read"
                 raise UnknownOutcomeError(self._name, Phase.COPY, reason) from error
 
-    def install(self, name: str, validate: bool) -> str:
+    def install(self, name: str, validate: bool, seconds: float) -> str:
         """Install a copied image; return what the device says where it refuses, empty for success."""
         with translated(self._name, Phase.INSTALL, "request-package-add"):
             # Without `no-validate` Junos compares the configuration with the new release first.
             done, text = SW(self._device).pkgadd(
-                f"{DIRECTORY}/{name}", no_validate=not validate, dev_timeout=INSTALL_S, ignore_warning=True
+                f"{DIRECTORY}/{name}", no_validate=not validate, dev_timeout=math.ceil(seconds), ignore_warning=True
             )
         return "" if done else " ".join(str(text).split()) or "it gives no reason"
 

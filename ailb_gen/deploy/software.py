@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 # Seconds: between two looks at a device that restarts, how long it may take to begin, and, without an option, to end.
 LOOK_S, BEGIN_S, RESTART_S = 5.0, 600.0, 2400.0
+# Seconds that Junos has to install an image.
+INSTALL_S = 3600.0
 SLICE_S, CLOCK_S = 0.2, 60
+MB = 1_000_000
 # The reason of a device that refuses an image can be many lines.
 LONGEST = 2000
 
@@ -32,11 +35,13 @@ LONGEST = 2000
 class SoftwareWork:
     """Bring a switch to the release of an image: copy it, install it, restart the switch, compare the release.
 
-    `validate` lets Junos compare the configuration with the new release before; a restart may take `restart_s` seconds.
+    `validate` lets Junos compare the configuration with the new release before. An installation may take `install_s`
+    seconds, a restart `restart_s`.
     """
 
     image: Image
     validate: bool = True
+    install_s: float = INSTALL_S
     restart_s: float = RESTART_S
 
     @property
@@ -47,6 +52,7 @@ class SoftwareWork:
             "sha256": self.image.sha256,
             "release": self.image.release,
             "validate": self.validate,
+            "install_s": self.install_s,
             "restart_s": self.restart_s,
         }
 
@@ -55,7 +61,7 @@ class SoftwareWork:
         self._check_kind(device)
         running, copied, free = _asked(device, Phase.READ, self._look)
         if same_release(self.image.release, running.release):
-            return f"{device.name} runs {running.release} already"
+            return f"it runs {running.release} already"
         self._check_image(device, running)
         if same_release(self.image.release, running.following):
             return ""
@@ -126,8 +132,8 @@ class SoftwareWork:
         if _asked(device, Phase.READ, self._copied) == self.image.sha256:
             device.tell(f"{device.name}: {self.image.name} is in /var/tmp already, with the same SHA-256")
             return
-        with device.progress(f"{device.name}: copying {self.image.name}", self.image.size) as advance:
-            _asked(device, Phase.COPY, lambda software: software.copy(self.image.path, advance))
+        with device.progress(f"{device.name}: copying the image, MB", -(-self.image.size // MB)) as advance:
+            _asked(device, Phase.COPY, lambda software: software.copy(self.image.path, in_megabytes(advance)))
         found = _asked(device, Phase.READ, self._copied)
         if found != self.image.sha256:
             raise WorkError(
@@ -142,7 +148,9 @@ class SoftwareWork:
     def _install(self, device: WorkDevice) -> None:
         """Install the image, and look which release boots next. Raises WorkError."""
         device.tell(f"{device.name}: installing {self.image.name}, which takes minutes")
-        refused = _asked(device, Phase.INSTALL, lambda software: software.install(self.image.name, self.validate))
+        refused = _asked(
+            device, Phase.INSTALL, lambda software: software.install(self.image.name, self.validate, self.install_s)
+        )
         if refused:
             raise WorkError(f"{device.name}: it refuses {self.image.name}: {refused[:LONGEST]}")
         following = _asked(device, Phase.READ, lambda software: software.running()).following
@@ -222,6 +230,7 @@ def software_work(
     digest: str = "",
     release: str = "",
     validate: bool = True,
+    install_s: float = INSTALL_S,
     restart_s: float = RESTART_S,
     progress: Progress = quiet,
 ) -> SoftwareWork:
@@ -230,5 +239,17 @@ def software_work(
         size = path.stat().st_size
     except OSError:
         size = 0
-    with progress(f"reading {path.name}", size) as advance:
-        return SoftwareWork(read_image(path, digest, release, advance), validate, restart_s)
+    with progress("reading the image, MB", -(-size // MB)) as advance:
+        return SoftwareWork(read_image(path, digest, release, in_megabytes(advance)), validate, install_s, restart_s)
+
+
+def in_megabytes(advance: Callable[[int], None]) -> Callable[[int], None]:
+    """Return what counts bytes and gives whole megabytes on."""
+    seen = 0
+
+    def count(size: int) -> None:
+        nonlocal seen
+        before, seen = seen, seen + size
+        advance(seen // MB - before // MB)
+
+    return count

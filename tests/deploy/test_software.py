@@ -100,7 +100,7 @@ def test_the_whole_of_it_and_again(bench: Bench) -> None:
         f"runs {NEW}, before {OLD}",
     ]
     bench.told.clear()
-    assert work.check(bench.device()) == f"{SPINE} runs {NEW} already"
+    assert work.check(bench.device()) == f"it runs {NEW} already"
     started = bench.site.device(SPINE).started
     work(bench.device())
     assert bench.steps == [f"runs {NEW} already"]
@@ -169,7 +169,7 @@ def test_a_device_that_does_not_come_back(bench: Bench) -> None:
         bench.work(restart_s=3.0)(bench.device())
     assert bench.told[-1] == f"{SPINE}: restarting"
     # It may be restarting since a former call: a repeated one waits, and says that it did nothing.
-    with pytest.raises(WorkError, match="connect: .*; nothing was done"):
+    with pytest.raises(WorkError, match=r"connect: .*; nothing was done"):
         bench.work(restart_s=0.0)(bench.device())
 
 
