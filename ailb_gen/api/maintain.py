@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 from types import MappingProxyType
@@ -72,7 +72,7 @@ class MaintenanceReport:
     name: str
     file: Path | None
     devices: dict[str, DeviceProgress]
-    needless: Mapping[str, str] = MappingProxyType({})
+    needless: Mapping[str, str] = field(default_factory=dict)
     stopped: str = ""
     unrecorded: str = ""
 
