@@ -120,7 +120,8 @@ class Channel(asyncssh.SSHServerSession[bytes]):
     def session_started(self) -> None:
         """Begin."""
         assert self._channel is not None  # noqa: S101 - asyncssh calls connection_made first
-        if self._command is not None and self._command.startswith("scp "):
+        words = (self._command or "").split()
+        if words[:1] == ["scp"] and "-t" in words:
             self._upload = upload_session(self._host)
             self._upload.connection_made(self._channel)
             self._upload.session_started()
