@@ -37,6 +37,7 @@ from ailb_gen.deploy.maintenance_record import (
     read,
     recorded,
     unfinished_one,
+    work_digest,
 )
 from ailb_gen.deploy.push import RunLog
 from ailb_gen.deploy.run_history import StateDirectory, none_unsettled
@@ -66,7 +67,8 @@ class MaintenanceReport:
     """How a maintenance ended: the state of every device and why it failed, by the record `file`.
 
     `needless` are devices on which there is nothing to do, with the reason. `stopped` is why no other device was begun;
-    `unrecorded` why the record could not be written to its end. `name` is empty where nothing was begun.
+    `unrecorded` why the record could not be written to its end. `name` is empty where nothing was begun. `given_up`: no
+    work was done any more.
     """
 
     name: str
@@ -75,6 +77,7 @@ class MaintenanceReport:
     needless: Mapping[str, str] = field(default_factory=dict)
     stopped: str = ""
     unrecorded: str = ""
+    given_up: bool = False
 
     @property
     def left(self) -> list[str]:
@@ -83,8 +86,9 @@ class MaintenanceReport:
 
     @property
     def complete(self) -> bool:
-        """Whether all is done."""
-        return all(one.finished for one in self.devices.values()) and not self.stopped and not self.unrecorded
+        """Whether all is done, or nothing is left of what was given up."""
+        done = not self.left if self.given_up else all(one.finished for one in self.devices.values())
+        return done and not self.stopped and not self.unrecorded
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +195,7 @@ class Maintainer:
                 batches=[list(batch) for batch in batches],
                 roles=dict(roles),
                 work=dict(work.recorded),
+                work_digest=work_digest(work.recorded),
                 options={key: getattr(options, key) for key in KEPT},
             )
         return read(state, name, state.events(name))
@@ -225,7 +230,9 @@ class Maintainer:
                 stopped = _carry_out(steps, past)
             except UnrecordedError as error:
                 unrecorded = str(error)
-        return MaintenanceReport(past.name, state.log(past.name), devices, needless, stopped, unrecorded)
+        return MaintenanceReport(
+            past.name, state.log(past.name), devices, needless, stopped, unrecorded, work is None
+        )
 
     # What is looked at before anything is changed.
 

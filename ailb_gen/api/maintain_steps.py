@@ -165,11 +165,11 @@ class Steps:
 
     def fail(self, names: Iterable[str], reason: str) -> None:
         """Note that devices failed, and why: they stay as they are."""
-        rows = dict.fromkeys(names, reason)
+        rows = {name: reason if reason.startswith(f"{name}: ") else f"{name}: {reason}" for name in names}
         self.failed |= rows
-        for name in rows:
-            self.devices[name].reason = reason
-            self.options.tell(f"  {reason if reason.startswith(name) else f'{name}: {reason}'}")
+        for name, text in rows.items():
+            self.devices[name].reason = text
+            self.options.tell(f"  {text}")
         self._write(FAILED, devices=rows)
 
     def record_end(self, how: str, stopped: str) -> None:
@@ -311,10 +311,12 @@ class Steps:
                     self.end(Step.QUIET, gone)
                     advance(len(gone))
                 watched = {name: watched[name] for name in still}
-                if watched and time.monotonic() >= until:
-                    for name, one in watched.items():
+                if time.monotonic() >= until:
+                    # A rate takes two readings, however short the wait is.
+                    late = {name: one for name, one in watched.items() if one.readings > 1}
+                    for name, one in late.items():
                         self.fail([name], f"there is still traffic after {self.options.wait_s:g} s of --wait: {one}")
-                    return
+                    watched = {name: one for name, one in watched.items() if name not in late}
                 if watched:
                     session.pool.pause(self.options.pause_s, 0)
 

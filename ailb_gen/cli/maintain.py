@@ -222,7 +222,7 @@ def _carry_out(
         return on.maintain(elements or [], given_work.begin(), asked, dry_run=dry_run)
 
     def work_of(past: RecordedMaintenance) -> Work | None:
-        return None if give_up else given_work.again(dict(past.work))
+        return None if give_up else given_work.again(dict(past.work), past.whole)
 
     return on.resume(work_of, asked, given)
 

@@ -80,8 +80,14 @@ class GivenWork:
         """Return the work. Raises UsageError."""
         return self._again({}) if self.image is not None else self._command(self.words, self.timeout or TIMEOUT_S)
 
-    def again(self, recorded: dict[str, Any]) -> Work:
-        """Return the work of a record, with what the command line says in its place. Raises UsageError."""
+    def again(self, recorded: dict[str, Any], whole: bool) -> Work:
+        """Return the work of a record, with what the command line says in its place. Raises UsageError.
+
+        `whole`: no secret was taken out of the record.
+        """
+        if not whole and not self.words and self.image is None:
+            kept = "image; give it again with --image" if "image" in recorded else "command; give it again behind '--'"
+            raise UsageError(f"the record has a secret taken out of the {kept}")
         if not self.words and (self.image is not None or "image" in recorded):
             return self._again(recorded if self.image is None else {})
         kept = tuple(map(str, recorded.get("command", ())))

@@ -5,8 +5,10 @@ They are kept beside the runs of a state directory, in the same form.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -103,7 +105,8 @@ class RecordedMaintenance:
     """A maintenance by its record. `batches` are the devices that are worked on together, in order.
 
     `work` and `options` are what `--resume` takes over; `running`: a process has it. `files` is the digest that the
-    fabric file last had, `expected` that which an edit that was begun gives it. `runs` are its pushes.
+    fabric file last had, `expected` that which an edit that was begun gives it, `first` that before all. `runs` are its
+    pushes. `whole`: no secret was left out of `work`.
     """
 
     name: str
@@ -119,7 +122,8 @@ class RecordedMaintenance:
     runs: tuple[str, ...] = ()
     over: str = ""
     running: bool = False
-    first: str = field(default="")
+    first: str = ""
+    whole: bool = True
 
     @property
     def state(self) -> str:
@@ -210,4 +214,10 @@ def _read(name: str, events: Sequence[Event], running: bool) -> RecordedMaintena
         over,
         running,
         str(head["files"]),
+        work_digest(head["work"]) == head["work_digest"],
     )
+
+
+def work_digest(work: Mapping[str, object]) -> str:
+    """Return the digest of work as it is recorded: another one than before secrets were taken out."""
+    return hashlib.sha256(json.dumps(dict(work), sort_keys=True).encode()).hexdigest()

@@ -211,6 +211,8 @@ def groups_of(draw: st.DrawFn, slot: int, leaf: bool) -> Group:
         discoveries=(),
         neighbors=(),
         forbidden=(),
+        shutdown_sender=draw(rarely(6)),
+        shutdown_preference=draw(st.sampled_from([0, 40, None])) if draw(rarely()) else 0,
     )
 
 

@@ -1,0 +1,304 @@
+"""Maintenance of emulated devices over real NETCONF: what is done, refused, left, told, and gone on with."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+
+from ailb_gen.api.maintain_steps import MaintainOptions
+from ailb_gen.deploy.maintenance_work import WorkDevice, WorkError
+from ailb_gen.emulator.device import EmulatedDevice
+from ailb_gen.emulator.faults import Fault
+from ailb_gen.emulator.traffic import LinkRate
+from ailb_gen.errors import DeployError, IntentError, UsageError
+from ailb_gen.emulator.load_config import load_set
+from ailb_gen.network.fabric import End
+from tests.deploy.fabric import hurried
+from tests.deploy.maintenance import SENDER, Pod
+
+FAST = MaintainOptions(pause_s=0.02, back_s=5.0, wait_s=5.0)
+SPINES, LEAF = ("spine1", "spine2"), "stripe1-leaf1"
+
+
+@dataclass
+class Noting:
+    """Work that notes the devices, and what was true meanwhile; `act` may do something or raise."""
+
+    on: Pod
+    act: Callable[[WorkDevice], None] = lambda device: None
+    done: list[tuple[str, str, frozenset[str]]] = field(default_factory=list)
+
+    @property
+    def recorded(self) -> Mapping[str, object]:
+        return {"command": ["noting"]}
+
+    def check(self, device: WorkDevice) -> str:
+        assert device.address == "127.0.0.1"
+        return ""
+
+    def __call__(self, device: WorkDevice) -> None:
+        assert self.on.states()[device.name].endswith("work begun")
+        self.done.append((device.name, device.role, frozenset(self.on.in_shutdown())))
+        self.act(device)
+
+
+def test_spines_then_a_leaf_one_after_the_other(small_pod: Pod) -> None:
+    work = Noting(small_pod)
+    with hurried():
+        report = small_pod.service().maintain([LEAF, "spines"], work, FAST)
+    assert report.complete
+    assert work.done == [
+        ("spine1", "spine", frozenset({"spine1"})),
+        ("spine2", "spine", frozenset({"spine2"})),
+        (LEAF, "leaf", frozenset()),
+    ]
+    assert set(small_pod.states().values()) == {"done"}
+    small_pod.assert_as_before()
+    last = small_pod.last()
+    assert last is not None
+    assert (last.state, len(last.runs), last.files) == ("done", 4, last.first)
+
+
+def test_a_dry_run_changes_nothing_and_names_all(small_pod: Pod) -> None:
+    ended = small_pod.maintain("spines", "--dry-run", "--", "true")
+    assert (ended.code, ended.out) == (0, "would maintain spine1\nwould maintain spine2\n")
+    small_pod.assert_as_before()
+    assert small_pod.last() is None
+
+
+def test_a_command_that_fails_leaves_the_spine_in_graceful_shutdown(small_pod: Pod) -> None:
+    ended = small_pod.maintain("spines", "--", "sh", "-c", "echo no space; exit 7")
+    assert ended.code == 5
+    assert "no space\n" in ended.out
+    assert "spine1: the command failed with exit code 7" in ended.err
+    assert "  spine1: in graceful shutdown, work begun" in ended.err
+    assert "  spine2: not begun" in ended.err
+    assert "--resume" in ended.err
+    assert small_pod.in_shutdown() == {"spine1"}
+    small_pod.assert_told()
+    again = small_pod.maintain("spine2", "--", "true")
+    assert again.code == 2
+    assert "is not finished: spine1 (in graceful shutdown, work begun)" in again.err
+    # With another command; the devices are those of the record.
+    ended = small_pod.maintain("--resume", "--", "sh", "-c", "test $AILB_ROLE = spine")
+    assert ended.code == 0, ended.err
+    assert small_pod.states() == dict.fromkeys(SPINES, "done")
+    small_pod.assert_as_before()
+
+
+def test_giving_up_brings_the_device_back_without_work(small_pod: Pod) -> None:
+    assert small_pod.maintain("spines", "--", "false").code == 5
+    ended = small_pod.maintain("--give-up")
+    assert ended.code == 0, ended.err
+    small_pod.assert_as_before()
+    last = small_pod.last()
+    assert last is not None
+    assert last.state == "given up"
+    assert small_pod.maintain("--resume").code == 2
+
+
+def test_a_command_that_hangs_is_ended(small_pod: Pod) -> None:
+    ended = small_pod.maintain("spine2", "--timeout", "1", "--", "sleep", "1000")
+    assert ended.code == 5
+    assert "spine2: the command had not ended after 1 s of --timeout" in ended.err
+    small_pod.assert_told()
+    assert small_pod.in_shutdown() == {"spine2"}
+
+
+@pytest.mark.parametrize("away_s", [0.3])
+def test_a_device_that_reboots_is_waited_for(small_pod: Pod, away_s: float) -> None:
+    work = Noting(small_pod, lambda device: small_pod.fleet.reboot(device.name, away_s))
+    with hurried():
+        assert small_pod.service().maintain(["spine1"], work, FAST).complete
+    small_pod.assert_as_before()
+
+
+def test_a_device_that_does_not_come_back_stays_and_is_gone_on_with(small_pod: Pod) -> None:
+    work = Noting(small_pod, lambda device: small_pod.fleet.add_faults(device.name, Fault("drop-before", "connect", 0)))
+    service = small_pod.service()
+    with hurried():
+        report = service.maintain(["spines"], work, replace(FAST, back_s=0.1))
+    assert report.left == ["spine1"]
+    assert "after the work not all is as designed" in report.devices["spine1"].reason
+    assert small_pod.in_shutdown() == {"spine1"}
+    small_pod.assert_told()
+    small_pod.fleet.clear_faults("spine1")
+    again = Noting(small_pod)
+    with hurried():
+        assert service.resume(lambda past: again, FAST).complete
+    # The work of the first was done.
+    assert [name for name, _, _ in again.done] == ["spine2"]
+    small_pod.assert_as_before()
+
+
+def test_some_devices_may_fail_while_the_floor_is_kept(small_pod: Pod) -> None:
+    def fail(device: WorkDevice) -> None:
+        if device.name == "spine1":
+            raise WorkError("spine1: no")
+
+    work = Noting(small_pod, fail)
+    with hurried():
+        report = small_pod.service().maintain(["spines", LEAF], work, replace(FAST, max_failures=1))
+    # Without spine1 no other spine may go: pairs of leaves would have no path left.
+    assert [name for name, _, _ in work.done] == ["spine1"]
+    assert report.left == ["spine1"]
+    assert "drain-cuts" in report.devices["spine2"].reason
+    assert small_pod.states() == {
+        "spine1": "in graceful shutdown, work begun",
+        "spine2": "not begun",
+        LEAF: "not begun",
+    }
+    small_pod.assert_told()
+
+
+def test_work_that_is_not_needed_is_not_begun(small_pod: Pod) -> None:
+    class Needless(Noting):
+        def check(self, device: WorkDevice) -> str:
+            return "it runs that release" if device.name == "spine1" else ""
+
+    work = Needless(small_pod)
+    with hurried():
+        report = small_pod.service().maintain(["spines"], work, FAST)
+    assert dict(report.needless) == {"spine1": "it runs that release"}
+    assert [name for name, _, _ in work.done] == ["spine2"]
+    small_pod.assert_as_before()
+
+
+def _loaded(on: Pod, device: str, port: str) -> None:
+    on.state.send({End(device, port): LinkRate(5e9)})
+
+
+def test_a_leaf_that_still_has_traffic_is_not_touched(small_pod: Pod) -> None:
+    port = "et-0/0/0"
+    _loaded(small_pod, "spine1", port)
+    ended = small_pod.maintain("leaves", "--wait", "0", "--", "true")
+    assert ended.code == 3
+    assert f"{LEAF}: there is still traffic after 0 s of --wait" in ended.err
+    assert "Mb/s" in ended.err
+    assert "no device is out of service" in ended.err
+    small_pod.assert_as_before()
+
+
+def test_a_spine_that_still_has_traffic_stays_in_graceful_shutdown(small_pod: Pod) -> None:
+    port = "et-0/0/0"
+    _loaded(small_pod, "spine1", port)
+    ended = small_pod.maintain("spine1", "--wait", "0", "--", "false")
+    assert ended.code == 5
+    assert f"spine1: there is still traffic after 0 s of --wait: {port} " in ended.err
+    small_pod.assert_told()
+    small_pod.state.send({End("spine1", port): LinkRate()})
+    assert small_pod.maintain("--resume", "--", "true").code == 0
+    small_pod.assert_as_before()
+
+
+REFUSED: tuple[tuple[str, tuple[str, ...], int, str], ...] = (
+    ("floor", ("spine1", "--floor", "60%", "--", "true"), 2, "less than the 60 % of --floor"),
+    ("cut", ("spines", "--at-once", "2", "--", "true"), 2, "drain-cuts"),
+    ("unknown", ("spine9", "--", "true"), 2, "ELEMENT 'spine9': no device is called that"),
+    ("no element", ("--", "true"), 2, "name the devices to maintain"),
+    ("no command", ("spine1",), 2, "there is no command; write it behind '--'"),
+    ("no program", ("spine1", "--", "/nowhere/upgrade"), 3, "there is no such program"),
+    ("nothing to resume", ("--resume",), 2, "no maintenance is unfinished here"),
+    ("both", ("--resume", "--give-up"), 2, "give one of them"),
+    ("floor is no share", ("spine1", "--floor", "many", "--", "true"), 2, "must be a share"),
+)
+
+
+@pytest.mark.parametrize(("words", "code", "said"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
+def test_what_is_refused_changes_nothing(small_pod: Pod, words: tuple[str, ...], code: int, said: str) -> None:
+    ended = small_pod.maintain(*words)
+    assert (ended.code, said in ended.err) == (code, True), ended.err
+    small_pod.assert_as_before()
+
+
+def test_files_of_another_fabric_file_are_refused(small_pod: Pod) -> None:
+    small_pod.fabric.write_text(small_pod.fabric.read_text() + "bfd: {interval_ms: 300, multiplier: 3}\n")
+    with pytest.raises(UsageError):
+        small_pod.service().maintain(["spine1"], Noting(small_pod), FAST)
+    assert small_pod.in_shutdown() == set()
+
+
+def test_a_fabric_that_is_not_as_designed_is_refused(small_pod: Pod) -> None:
+    def edit(device: EmulatedDevice) -> None:
+        somebody = device.other_operator()
+        device.database.edit(somebody, load_set(device.database.candidate, "set interfaces et-0/0/0 mtu 2000\n")[0])
+        device.database.commit(somebody, "by hand")
+
+    small_pod.fleet.do("stripe1-leaf2", edit)
+    with hurried(), pytest.raises(DeployError, match="nothing was changed: not all is as designed around spine1"):
+        small_pod.service().maintain(["spine1"], Noting(small_pod), FAST)
+    assert small_pod.files() == small_pod.before
+    assert small_pod.in_shutdown() == set()
+
+
+def test_a_spine_that_is_out_already_is_refused(small_pod: Pod) -> None:
+    assert small_pod.maintain("spine1", "--", "false").code == 5
+    for name in ("log.jsonl",):
+        for path in (small_pod.folder / ".ailb/runs/maintenance").glob(f"*/{name}"):
+            path.unlink()
+    ended = small_pod.maintain("spines", "--", "true")
+    assert ended.code == 2
+    assert "spine1: already out of service by" in ended.err
+
+
+def test_a_fabric_file_that_was_edited_meanwhile_is_not_taken(small_pod: Pod) -> None:
+    assert small_pod.maintain("spine1", "--", "false").code == 5
+    left = small_pod.fabric.read_text()
+    small_pod.fabric.write_text(f"{left}bfd: {{interval_ms: 300, multiplier: 3}}\n")
+    before = small_pod.files()
+    for verb in ("--resume", "--give-up"):
+        ended = small_pod.maintain(verb)
+        assert ended.code == 2
+        assert "it was changed since the maintenance" in ended.err
+    assert small_pod.files() == before
+    assert small_pod.in_shutdown() == {"spine1"}
+    small_pod.fabric.write_text(left)
+    assert small_pod.maintain("--resume", "--", "true").code == 0
+    small_pod.assert_as_before()
+
+
+def test_a_statement_of_the_spine_alone_is_pushed(small_pod: Pod) -> None:
+    assert small_pod.maintain("spine1", "--", "false").code == 5
+    for name, old in small_pod.old.items():
+        new = set(small_pod.configuration(name)) ^ set(old)
+        assert new == ({f"set {SENDER}"} if name == "spine1" else set())
+
+
+def test_a_push_that_is_refused_is_told_and_repeated(small_pod: Pod) -> None:
+    small_pod.fleet.add_faults("spine1", Fault("error", "commit"))
+    ended = small_pod.maintain("spine1", "--", "true")
+    assert ended.code == 5
+    assert "going into graceful shutdown" in ended.err
+    small_pod.assert_told()
+    ended = small_pod.maintain("--resume")
+    assert ended.code == 0, ended.err
+    small_pod.assert_as_before()
+
+
+def test_two_at_once_where_paths_are_left(tmp_path: Path) -> None:
+    from tests.deploy.maintenance import TEXT, generated, pod
+
+    made = generated(tmp_path, TEXT.replace("spines: 2", "spines: 4"))
+    with pod(made, tmp_path / "pod") as on, hurried():
+        together: list[float] = []
+
+        def wait(device: WorkDevice) -> None:
+            together.append(time.monotonic())
+            time.sleep(0.3)
+
+        work = Noting(on, wait)
+        assert on.service().maintain(["spines"], work, replace(FAST, at_once=2)).complete
+        assert [shut for _, _, shut in work.done] == [frozenset({"spine1", "spine2"})] * 2 + [
+            frozenset({"spine3", "spine4"})
+        ] * 2
+        on.assert_as_before()
+
+
+def test_a_cut_at_a_later_batch_is_known_before_anything_is_changed(small_pod: Pod) -> None:
+    with hurried(), pytest.raises(IntentError):
+        small_pod.service().maintain(["spines"], Noting(small_pod), replace(FAST, at_once=2))
+    small_pod.assert_as_before()
