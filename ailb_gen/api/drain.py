@@ -50,9 +50,10 @@ def drain(
     """Take devices, cables or colors out of service in a fabric file; comments, order and form of the file stay.
 
     With `graceful_shutdown` elements are spines: they go on forwarding, and their routes become the last choice. A
-    spine that is out of service in the other way is moved. Elements that are drained already stay so. `floor` is the share of capacity, in percent, that every pair of leaves
-    keeps, unless the elements take none. Raises UsageError when it would not, and for files that cannot be edited,
-    IntentError for elements that the fabric lacks and drains that leave leaves without a path, OutputError.
+    spine that is out of service in the other way is moved. Elements that are drained already stay so. `floor` is the
+    share of capacity, in percent, that every pair of leaves keeps, unless the elements take none. Raises UsageError
+    when it would not, and for files that cannot be edited, IntentError for elements that the fabric lacks and drains
+    that leave leaves without a path, OutputError.
     """
     from ailb_gen.intent.drain_entries import DRAIN, SHUTDOWN, add_entries, parse_elements
 
@@ -84,7 +85,8 @@ def undrain(
 ) -> DrainChange:
     """Put devices, cables or colors back into service in a fabric file; the rest of the file stays as it is.
 
-    With `graceful_shutdown` elements are spines in graceful shutdown. Raises UsageError for what is not drained and files that cannot be edited, IntentError, OutputError.
+    With `graceful_shutdown` elements are spines in graceful shutdown. Raises UsageError for what is not drained and
+    files that cannot be edited, IntentError, OutputError.
     """
     from ailb_gen.intent.drain_entries import DRAIN, SHUTDOWN, parse_elements, remove_entries
 

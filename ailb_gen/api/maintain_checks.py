@@ -90,7 +90,7 @@ class Quiet:
     below_bps: float
     rates: Mapping[End, float] = field(default_factory=dict)
     error: str = ""
-    readings: int = 0
+    _readings: int = 0
     _before: Readings | None = None
     _at: float = 0.0
     _low: int = 0
@@ -98,7 +98,7 @@ class Quiet:
     def take(self, found: Readings, now: float) -> bool:
         """Take a reading made at a time in seconds; return whether all ports have been quiet long enough."""
         before, passed = self._before, max(now - self._at, 1e-3)
-        self.readings += 1
+        self._readings += 1
         error = found.errors.get(self.device)
         self.error = str(error) if error is not None else ""
         self._before, self._at = found, now
@@ -115,6 +115,11 @@ class Quiet:
 
     def _all(self, end: End) -> bool:
         return not self.ports and end.device == self.device
+
+    @property
+    def failing(self) -> bool:
+        """Whether the last rates were not low; a rate takes two readings."""
+        return self._readings > 1 and not self._low
 
     @property
     def loaded(self) -> tuple[End, ...]:

@@ -312,8 +312,8 @@ class Steps:
                     advance(len(gone))
                 watched = {name: watched[name] for name in still}
                 if time.monotonic() >= until:
-                    # A rate takes two readings, however short the wait is.
-                    late = {name: one for name, one in watched.items() if one.readings > 1}
+                    # What is quiet so far is looked at until that is sure, however short the wait is.
+                    late = {name: one for name, one in watched.items() if one.failing}
                     for name, one in late.items():
                         self.fail([name], f"there is still traffic after {self.options.wait_s:g} s of --wait: {one}")
                     watched = {name: one for name, one in watched.items() if name not in late}

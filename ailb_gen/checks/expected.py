@@ -57,9 +57,7 @@ class ExpectedDrain:
 
     def takes(self, cable: Cable) -> bool:
         """Return whether a cable is out of service."""
-        return any(
-            end in self.ports or end in self.ends or end.device in self.last for end in (cable.a, cable.b)
-        )
+        return any(end in self.ports or end in self.ends or end.device in self.last for end in (cable.a, cable.b))
 
 
 NO_DRAIN = ExpectedDrain(frozenset(), frozenset(), {}, ())

@@ -59,9 +59,7 @@ class ExpectedPaths:
     def _pinned(self, leaf: str, owner: str, color: str, last: bool) -> Pairs:
         there = self.links(owner)
         return frozenset(
-            link
-            for link in self.links(leaf)
-            if link[1] == color and link in there and (link[0] in self.last) == last
+            link for link in self.links(leaf) if link[1] == color and link in there and (link[0] in self.last) == last
         )
 
     def advertised_colors(self, owner: str, color: str) -> Mapping[str, frozenset[str]]:

@@ -40,7 +40,8 @@ def capacity_left(design: Design) -> tuple[CapacityLeft, ...]:
     """Return the capacity that pairs of leaves have left, the least first.
 
     Of a pair it is the sum over spines and colors of the smaller of both leaves' links there; a link counts that is
-    in service at both ends, and whose spine is not in graceful shutdown. Pairs that share no spine and color have none that could be left, and do not count.
+    in service at both ends, and whose spine is not in graceful shutdown. Pairs that share no spine and color have none
+    that could be left, and do not count.
     """
     off = {(one.name, port.interface) for one in design.switches for port in one.fabric_ports if port.disabled}
     shut = {spine.name for spine in design.spines if spine.graceful_shutdown}

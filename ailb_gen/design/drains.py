@@ -128,7 +128,9 @@ def _disabled(slots: Mapping[str, Slot], cables: Sequence[Ends]) -> dict[int, st
 def _found(entry: Drain, number: int, cables: Sequence[Ends], problems: Problems) -> list[int]:
     wrong = trouble(entry, cables)
     if wrong is not None:
-        problems.error(wrong.code, _path("drain", number, problems), wrong.reason, did_you_mean(wrong.word, wrong.known))
+        problems.error(
+            wrong.code, _path("drain", number, problems), wrong.reason, did_you_mean(wrong.word, wrong.known)
+        )
         return []
     return chosen(entry, cables)
 

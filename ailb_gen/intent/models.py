@@ -314,7 +314,8 @@ class Fabric(Settings):
     nccl: Nccl = Nccl.model_construct()
     drain: DrainPlan = Field((), description="out of service: devices, 'DEVICE PORT', 'DEVICE PEER', colors, or globs")
     graceful_shutdown: ShutdownPlan = Field(
-        (), description="spines whose routes are the last choice (RFC 8326), so that traffic leaves them; names or globs"
+        (),
+        description="spines whose routes become the last choice (RFC 8326), so that traffic leaves; names or globs",
     )
     extra_config: ExtraConfig = Field("", description="Junos text in curly braces for every switch")
     overrides: Overrides = Overrides.model_construct()
