@@ -59,7 +59,10 @@ class SoftwareWork:
     def check(self, device: WorkDevice) -> str:
         """Ask what the device runs, and whether the image is for it and fits; nothing is changed. Raises WorkError."""
         self._check_kind(device)
-        running, copied, free = _asked(device, Phase.READ, self._look)
+        try:
+            running, copied, free = _asked(device, Phase.READ, self._look)
+        finally:
+            device.session.pool.close([device.name])
         if same_release(self.image.release, running.release):
             return f"it runs {running.release} already"
         self._check_image(device, running)
@@ -77,6 +80,12 @@ class SoftwareWork:
 
     def __call__(self, device: WorkDevice) -> None:
         """Do what is left to do. Raises WorkError."""
+        try:
+            self._carry_out(device)
+        finally:
+            device.session.pool.close([device.name])
+
+    def _carry_out(self, device: WorkDevice) -> None:
         self._check_kind(device)
         running = self._reached(device)
         if same_release(self.image.release, running.release):
@@ -197,7 +206,7 @@ class SoftwareWork:
 
 
 def _tried(device: WorkDevice, phase: Phase, act: Callable[[DeviceSoftware], T]) -> T | DeviceError:
-    """Do something with the software of a device, over a connection of its own; return the error if it fails."""
+    """Do something with the software of a device, which stays connected; return the error if it fails."""
 
     def work(_name: str, connection: Any) -> T:  # noqa: ANN401 - of the pool
         # PyEZ is imported when a switch is connected to.
@@ -205,7 +214,7 @@ def _tried(device: WorkDevice, phase: Phase, act: Callable[[DeviceSoftware], T])
 
         return act(DeviceSoftware(connection))
 
-    return device.session.pool.run([device.name], work, phase, keep=False)[device.name]
+    return device.session.pool.run([device.name], work, phase)[device.name]
 
 
 def _asked(device: WorkDevice, phase: Phase, act: Callable[[DeviceSoftware], T]) -> T:

@@ -23,7 +23,7 @@ SPINES = ("spine1", "spine2")
 @pytest.fixture(autouse=True)
 def quick() -> Iterator[None]:
     with (
-        mock.patch.object(software, "LOOK_S", 0.05),
+        mock.patch.object(software, "LOOK_S", 0.2),
         mock.patch("ailb_gen.emulator.netconf.REBOOT_S", 1.2),
     ):
         yield

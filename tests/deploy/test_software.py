@@ -74,7 +74,7 @@ def bench(small_fabric: Generated, tmp_path: Path, driver: str) -> Iterator[Benc
     image.write_bytes(CONTENT)
     with ExitStack() as stack:
         stack.enter_context(hurried())
-        for name, seconds in (("LOOK_S", 0.05), ("BEGIN_S", 2.0)):
+        for name, seconds in (("LOOK_S", 0.2), ("BEGIN_S", 2.0)):
             stack.enter_context(mock.patch.object(software, name, seconds))
         stack.enter_context(mock.patch("ailb_gen.emulator.netconf.REBOOT_S", 1.2))
         place = stack.enter_context(site(small_fabric, tmp_path))
@@ -121,6 +121,7 @@ def test_a_damaged_copy_is_not_installed_and_copied_again(bench: Bench) -> None:
     assert bench.releases == (NEW, NEW)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("kind", "phase", "reason", "first"),
     [
