@@ -34,7 +34,8 @@ EXIT_CODES = {
     "devices or validate, a closed pipe too); the packages of an extra are not installed; Batfish cannot be reached or "
     "fails (the other reports are written); a device cannot be reached or refuses, and nothing in the wave was changed",
     ExitCode.ROLLED_BACK: "a push failed after a commit, and the named devices were rolled back",
-    ExitCode.ATTENTION: "a device could not be brought to its old or its new configuration: manual action is needed",
+    ExitCode.ATTENTION: "a device could not be brought to its old or its new configuration: manual action is needed. "
+    "Also: `maintain` left a device out of service, or its work is not done",
     ExitCode.BUG: "an internal error; the traceback says where",
     ExitCode.INTERRUPTED: "stopped with Ctrl-C; the old tree is unchanged. SIGTERM, SIGHUP and SIGQUIT stop the "
     "program the same way, with 143, 129 and 131. An interrupted push ends in order, with 3, 4 or 5",

@@ -230,9 +230,7 @@ class Maintainer:
                 stopped = _carry_out(steps, past)
             except UnrecordedError as error:
                 unrecorded = str(error)
-        return MaintenanceReport(
-            past.name, state.log(past.name), devices, needless, stopped, unrecorded, work is None
-        )
+        return MaintenanceReport(past.name, state.log(past.name), devices, needless, stopped, unrecorded, work is None)
 
     # What is looked at before anything is changed.
 

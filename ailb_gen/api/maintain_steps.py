@@ -251,16 +251,17 @@ class Steps:
 
     def generate(self, names: Sequence[str]) -> None:
         """Generate the files again; nothing but those of the devices may change. Raises AilbError."""
-        make = partial(generate, self.fabric, self.artifacts, templates=self.options.templates, form=self.options.form)
-        changes = make(write=False).changes
-        strange = foreign_changes(changes, names)
-        if strange:
-            raise UsageError(
-                f"{self.artifacts}: generating would also change {some(strange)}; nothing was generated; the files of "
-                f"the fabric were changed meanwhile: bring them back, or deploy that first"
-            )
-        if changes:
-            make(write=True)
+
+        def permit(changes: Changes) -> None:
+            strange = foreign_changes(changes, names)
+            if strange:
+                raise UsageError(
+                    f"{self.artifacts}: generating would also change {some(strange)}; nothing was generated; the files "
+                    f"of the fabric were changed meanwhile: bring them back, or deploy that first"
+                )
+
+        templates, form = self.options.templates, self.options.form
+        generate(self.fabric, self.artifacts, templates=templates, form=form, permit=permit)
 
     def _push(self, names: Sequence[str]) -> None:
         """Push to devices what the files say, in a run of its own; one that was cut off is settled first.

@@ -10,6 +10,7 @@ import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from select import POLLIN, poll
 
 import pytest
 
@@ -51,14 +52,12 @@ def _killed_at(on: Pod, server: ForkServer, events: int, after_s: float, *words:
 
 
 def _ended(descriptor: int) -> bool:
-    from select import POLLIN, poll
-
     ended = poll()
     ended.register(descriptor, POLLIN)
     return bool(ended.poll(0))
 
 
-@pytest.mark.sampled(40, 6)
+@pytest.mark.sampled(40, 14)
 @pytest.mark.parametrize("events", range(EVENTS + 1))
 def test_killed_it_is_told_and_gone_on_with(
     generated_pod: Path, fork_server: ForkServer, tmp_path: Path, events: int
@@ -82,7 +81,7 @@ def test_killed_it_is_told_and_gone_on_with(
         on.assert_as_before()
 
 
-@pytest.mark.sampled(40, 6)
+@pytest.mark.sampled(40, 12)
 @pytest.mark.parametrize("seed", range(12))
 def test_killed_twice_it_is_given_up(generated_pod: Path, fork_server: ForkServer, tmp_path: Path, seed: int) -> None:
     chance = random.Random(1000 + seed)
@@ -96,7 +95,7 @@ def test_killed_twice_it_is_given_up(generated_pod: Path, fork_server: ForkServe
         on.assert_as_before()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT])
 def test_a_signal_ends_the_command_and_is_told(
     generated_pod: Path, fork_server: ForkServer, tmp_path: Path, number: signal.Signals
 ) -> None:
@@ -116,6 +115,7 @@ def test_a_signal_ends_the_command_and_is_told(
         on.assert_as_before()
 
 
+@pytest.mark.long
 def test_a_command_that_outlives_the_program_is_not_begun_again(
     generated_pod: Path, fork_server: ForkServer, tmp_path: Path
 ) -> None:

@@ -79,6 +79,8 @@ CASES = (
     Case("drain-refused", "drain fabric.yaml spine1 spine2 --floor 75%", 2, quick=True),
     Case("undrain-refused", "undrain fabric.yaml spine1", 2, quick=True),
     Case("undrain", "undrain drained.yaml spine1 --dry-run"),
+    Case("maintain-status", "maintain fabric.yaml out --status"),
+    Case("maintain-refused", "maintain fabric.yaml out spine1", 2, quick=True),
     Case("explain-leaf", "explain fabric.yaml stripe1-leaf1"),
     Case("explain-spine", "explain fabric.yaml spine1"),
     Case("explain-server", "explain fabric.yaml gpu-s1-1"),
