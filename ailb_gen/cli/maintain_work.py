@@ -58,18 +58,22 @@ class GivenWork:
     restart: int | None = None
 
     @property
-    def contradictions(self) -> list[tuple[bool, str]]:
-        """Whether options contradict each other, and the message for it."""
+    def about_image(self) -> str:
+        """The options that are given and only are about an image."""
         named = {
             "--sha256": self.digest is not None,
             "--release": self.release is not None,
             "--no-validate": self.no_validate,
             "--restart-timeout": self.restart is not None,
         }
-        about = ", ".join(name for name, on in named.items() if on)
+        return ", ".join(name for name, on in named.items() if on)
+
+    @property
+    def contradictions(self) -> list[tuple[bool, str]]:
+        """Whether options contradict each other, and the message for it."""
         return [
             (bool(self.words and self.image), "--image and a command behind '--': give one of them"),
-            (bool(about and self.words), f"{about}: about --image, and there is a command instead; omit it"),
+            (bool(self.about_image and self.words), f"{self.about_image}: there is a command and no --image; omit it"),
         ]
 
     def given(self, continuing: bool) -> bool:
@@ -78,7 +82,7 @@ class GivenWork:
 
     def begin(self) -> Work:
         """Return the work. Raises UsageError."""
-        return self._again({}) if self.image is not None else self._command(self.words, self.timeout or TIMEOUT_S)
+        return self._software({}) if self.image is not None else self._command(self.words, self.timeout or TIMEOUT_S)
 
     def again(self, recorded: dict[str, Any], whole: bool) -> Work:
         """Return the work of a record, with what the command line says in its place. Raises UsageError.
@@ -86,10 +90,12 @@ class GivenWork:
         `whole`: no secret was taken out of the record.
         """
         if not whole and not self.words and self.image is None:
-            kept = "image; give it again with --image" if "image" in recorded else "command; give it again behind '--'"
-            raise UsageError(f"the record has a secret taken out of the {kept}")
+            what = "image; give it again with --image" if "image" in recorded else "command; give it again behind '--'"
+            raise UsageError(f"a secret was taken out of the record of the {what}")
         if not self.words and (self.image is not None or "image" in recorded):
-            return self._again(recorded if self.image is None else {})
+            return self._software(recorded if self.image is None else {})
+        if self.about_image:
+            raise UsageError(f"{self.about_image}: the record has a command and no image; omit it, or give --image")
         kept = tuple(map(str, recorded.get("command", ())))
         return self._command(self.words or kept, self.timeout or float(recorded.get("timeout_s", TIMEOUT_S)))
 
@@ -99,7 +105,7 @@ class GivenWork:
 
         return command_work(words, timeout_s)
 
-    def _again(self, recorded: dict[str, Any]) -> Work:
+    def _software(self, recorded: dict[str, Any]) -> Work:
         from ailb_gen.deploy.software import software_work
 
         path = self.image or Path(str(recorded.get("image", "")))

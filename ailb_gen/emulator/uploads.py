@@ -9,10 +9,9 @@ import posixpath
 import stat
 from dataclasses import dataclass, field
 from hashlib import md5, sha1, sha256
-from typing import Any
+from typing import Any, cast
 
 import asyncssh
-from asyncssh.channel import SSHChannel
 
 from ailb_gen.emulator.faults import Fault
 from ailb_gen.emulator.host import DeviceHost
@@ -34,7 +33,7 @@ class _Upload:
 class Uploads(asyncssh.SFTPServer):
     """The file system that SCP sees: one directory, into which files can be written."""
 
-    def __init__(self, host: DeviceHost, channel: SSHChannel[bytes]) -> None:
+    def __init__(self, host: DeviceHost, channel: asyncssh.SSHServerChannel[bytes]) -> None:
         super().__init__(channel)
         self._host, self._to = host, channel
 
@@ -93,5 +92,8 @@ class Uploads(asyncssh.SFTPServer):
 def upload_session(host: DeviceHost) -> asyncssh.SSHServerSession[bytes]:
     """Return the session of a channel on which `scp` runs."""
     return asyncssh.stream.SSHServerStreamSession(
-        None, lambda channel: Uploads(host, channel), sftp_version=3, allow_scp=True
+        None,
+        lambda channel: Uploads(host, cast("asyncssh.SSHServerChannel[bytes]", channel)),
+        sftp_version=3,
+        allow_scp=True,
     )

@@ -98,7 +98,7 @@ def test_what_is_refused_before_anything_is_changed(small_pod: Pod, image: Path,
         (["--image", str(image), "--sha256", "abc"], "--sha256 abc: a SHA-256 has 64 hexadecimal digits"),
         (["--image", str(image), "--sha256", digest], f"and --sha256 is {digest}; download it again"),
         (["--image", str(image), "--", "true"], "--image and a command behind '--': give one of them"),
-        (["--release", NEW, "--no-validate", "--", "true"], "--release, --no-validate: about --image"),
+        (["--release", NEW, "--no-validate", "--", "true"], "--release, --no-validate: there is a command and no --image"),
         ([], "there is no work: write a command behind '--'"),
     ):
         ended = small_pod.maintain("spine1", *words)
