@@ -90,9 +90,9 @@ class DeviceSoftware:
             refused = f"it has several routing engines or members of a virtual chassis ({names}), which need an order"
         elif facts["vmhost"]:
             refused = "its Junos runs on a VM host, which has software of its own"
-        return RunningSoftware(
-            release, self._family(), self._booted(), self._following() if facts["_is_linux"] else "", refused
-        )
+        # Packages of Junos OS have names that say nothing of its image.
+        family, following = (self._family(), self._following()) if facts["_is_linux"] else ("", "")
+        return RunningSoftware(release, family, self._booted(), following, refused)
 
     def _family(self) -> str:
         reply = ask(self._device, self._name, Phase.READ, "get-software-information")

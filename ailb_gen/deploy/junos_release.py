@@ -53,6 +53,11 @@ def same_release(expected: str, found: str) -> bool:
     return same and wanted["build"] in (None, there["build"])
 
 
+def is_evolved(release: str) -> bool:
+    """Return whether a release is one of Junos OS Evolved, which is another system than Junos OS."""
+    return release.endswith("-EVO")
+
+
 def package_of(name: str) -> tuple[str, str]:
     """Return the family and the release that a package, or an image, has by its name; empty where it has none."""
     found = PACKAGE.fullmatch(name)

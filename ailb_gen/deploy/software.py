@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ailb_gen.deploy.junos_release import Image, read_image, same_release
+from ailb_gen.deploy.junos_release import Image, is_evolved, read_image, same_release
 from ailb_gen.deploy.maintenance_work import WorkDevice, WorkError
 from ailb_gen.deploy.switch_driver import DeviceError, Phase
 from ailb_gen.progress import Progress, quiet
@@ -117,6 +117,12 @@ class SoftwareWork:
             raise WorkError(
                 f"{device.name}: {running.refused}; upgrade it as Juniper's manual says, by hand or with a command "
                 "behind '--'"
+            )
+        if is_evolved(self.image.release) != is_evolved(running.release):
+            kind, other = ("", " Evolved") if is_evolved(self.image.release) else (" Evolved", "")
+            raise WorkError(
+                f"{device.name}: it runs {running.release} of Junos OS{kind}, and {self.image.release} is of Junos "
+                f"OS{other}; correct --release, or download the image for this platform"
             )
         image = self.image.family
         if image and running.family and image != running.family:

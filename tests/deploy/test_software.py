@@ -235,6 +235,14 @@ def test_an_image_of_another_family(bench: Bench) -> None:
     assert bench.releases == (OLD, OLD)
 
 
+def test_a_release_of_the_other_system(bench: Bench) -> None:
+    bench.image = bench.image.rename(bench.image.with_name("image.iso"))
+    for act in (bench.work(release="25.4R2").check, bench.work(release="25.4R2")):
+        with pytest.raises(WorkError, match=f"it runs {OLD} of Junos OS Evolved, and 25.4R2 is of Junos OS; correct"):
+            act(bench.device())
+    assert bench.releases == (OLD, OLD)
+
+
 def test_several_routing_engines_are_refused(bench: Bench) -> None:
     both = (
         "<multi-routing-engine-results>"
