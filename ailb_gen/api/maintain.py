@@ -6,29 +6,19 @@ import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import groupby
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ailb_gen.api.connect import Driver, connect, records_of
-from ailb_gen.api.drain import drain
-from ailb_gen.api.generate import generate
 from ailb_gen.api.inputs import load
-from ailb_gen.api.maintain_checks import deviations, summary
-from ailb_gen.api.maintain_steps import (
-    Connecting,
-    MaintainOptions,
-    Steps,
-    UnrecordedError,
-    digest_of,
-    work_device,
-)
+from ailb_gen.api.maintain_before import batches_of, check_files, check_state, needed
+from ailb_gen.api.maintain_options import Connecting, MaintainOptions
+from ailb_gen.api.maintain_steps import MaintenanceSteps, UnrecordedError, digest_of
 from ailb_gen.deploy.maintenance_record import (
     COMPLETE,
     GIVEN_UP,
     HEAD,
-    SPINE,
     STOPPED,
     DeviceProgress,
     RecordedMaintenance,
@@ -45,21 +35,17 @@ from ailb_gen.deploy.session import user_name
 from ailb_gen.errors import AilbError, DeployError, UsageError
 from ailb_gen.progress import unheeded
 from ailb_gen.redact.text import redact
-from ailb_gen.selection import pick_devices
 from ailb_gen.signals import NO_SIGNALS
 from ailb_gen.version import __version__
-from ailb_gen.wording import counted, some
+from ailb_gen.wording import some
 
 if TYPE_CHECKING:
     from ailb_gen.api.connect import Connection
-    from ailb_gen.deploy.inventory import Target
-    from ailb_gen.deploy.maintenance_work import Work
-    from ailb_gen.design.model import Design
+    from ailb_gen.deploy.maintenance_work import MaintenanceWork
     from ailb_gen.progress import Warn
 
 # Options that a record keeps, and `resume` takes from it unless others are given.
 KEPT = ("at_once", "floor", "max_failures", "quiet_bps", "wait_s", "back_s", "form", "min_paths")
-ELEMENT = "ELEMENT"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +87,12 @@ class Maintainer:
     state: Path | None = None
 
     def maintain(
-        self, elements: Sequence[str], work: Work, options: MaintainOptions | None = None, *, dry_run: bool = False
+        self,
+        elements: Sequence[str],
+        work: MaintenanceWork,
+        options: MaintainOptions | None = None,
+        *,
+        dry_run: bool = False,
     ) -> MaintenanceReport:
         """Do work on devices: on spines first, then on leaves rail by rail, then on servers.
 
@@ -113,12 +104,12 @@ class Maintainer:
         with self._alone():
             self._none_left()
             with self.connect(()) as connection:
-                design = self._check_files(connection, options)
-                batches = self._batches(connection, elements, design, options)
-                batches, needless = self._needed(connection, batches, work, options)
+                design = check_files(connection, options)
+                batches = batches_of(connection, elements, design, options)
+                batches, needless = needed(connection, batches, work, self._kept_in.path, options)
                 roles = {name: connection.context.roles[name] for batch in batches for name in batch}
                 if roles:
-                    self._check_state(connection, list(roles), options)
+                    check_state(connection, list(roles), options)
             if dry_run or not roles:
                 return MaintenanceReport("", None, {n: DeviceProgress(role) for n, role in roles.items()}, needless)
             approved = options.approve(f"Begin the maintenance of {some(roles)}?")
@@ -129,7 +120,7 @@ class Maintainer:
 
     def resume(
         self,
-        work_of: Callable[[RecordedMaintenance], Work | None],
+        work_of: Callable[[RecordedMaintenance], MaintenanceWork | None],
         options: MaintainOptions,
         given: Mapping[str, Any] = MappingProxyType({}),
     ) -> MaintenanceReport:
@@ -176,7 +167,7 @@ class Maintainer:
         self,
         batches: Sequence[Sequence[str]],
         roles: Mapping[str, str],
-        work: Work,
+        work: MaintenanceWork,
         options: MaintainOptions,
         approved: str,
     ) -> RecordedMaintenance:
@@ -203,7 +194,7 @@ class Maintainer:
     def _run(
         self,
         past: RecordedMaintenance,
-        work: Work | None,
+        work: MaintenanceWork | None,
         options: MaintainOptions,
         approved: str,
         needless: Mapping[str, str] = MappingProxyType({}),
@@ -214,7 +205,7 @@ class Maintainer:
             log.reserve(len(past.devices))
             log.write("part", **_who(options), approved=approved, gives_up=work is None)
             devices = dict(past.devices)
-            steps = Steps(
+            steps = MaintenanceSteps(
                 self.fabric,
                 self.artifacts,
                 self.connect,
@@ -232,8 +223,6 @@ class Maintainer:
                 unrecorded = str(error)
         return MaintenanceReport(past.name, state.log(past.name), devices, needless, stopped, unrecorded, work is None)
 
-    # What is looked at before anything is changed.
-
     def _none_left(self) -> None:
         """Make sure that no maintenance is unfinished on a device. Raises UsageError, OutputError."""
         past = unfinished_one(self._kept_in)
@@ -245,77 +234,6 @@ class Maintainer:
                 f"devices back without the work"
             )
         none_unsettled(self._runs)
-
-    def _check_files(self, connection: Connection, options: MaintainOptions) -> Design:
-        """Make sure that the generated files are those of the fabric file; return its design. Raises AilbError."""
-        if connection.context.inventory.allowed_signers is not None:
-            raise UsageError(
-                "the inventory has allowed_signers: every push needs a plan that was signed before, and those of a "
-                "maintenance are made meanwhile; go step by step with drain, plan and 'deploy --plan'"
-            )
-        made = generate(
-            self.fabric,
-            self.artifacts,
-            templates=options.templates,
-            form=options.form,
-            write=False,
-            progress=options.progress,
-            warn=options.warn,
-        )
-        changes = made.changes
-        files = [*changes.new, *changes.changed, *changes.deleted]
-        if files:
-            raise UsageError(
-                f"{self.artifacts}: {counted(len(files), 'file')} would be generated otherwise, such as {files[0]}; "
-                f"nothing was changed; generate and deploy first, or give --format and --templates as then"
-            )
-        return made.design
-
-    def _batches(
-        self, connection: Connection, elements: Sequence[str], design: Design, options: MaintainOptions
-    ) -> list[list[str]]:
-        """Return the devices that are meant, in order, as many together as may be. Raises UsageError, IntentError."""
-        targets = connection.context.inventory.targets
-        picked = pick_devices(connection.context.roles, elements, ELEMENT) or set()
-        out = {one.name for one in design.spines if one.graceful_shutdown or all(p.disabled for p in one.fabric_ports)}
-        if taken := sorted(out & picked):
-            raise UsageError(
-                f"{some(taken)}: already out of service by {self.fabric}; undrain, generate and deploy first"
-            )
-        order = {name: at for at, name in enumerate(targets)}
-        names = sorted(picked, key=lambda name: (*_group(targets[name]), order[name]))
-        batches = [
-            group[at : at + options.at_once]
-            for group in (list(same) for _, same in groupby(names, key=lambda name: _group(targets[name])))
-            for at in range(0, len(group), options.at_once)
-        ]
-        for batch in batches:
-            if targets[batch[0]].role == SPINE:
-                drain(self.fabric, batch, graceful_shutdown=True, floor=options.floor, write=False)
-        return batches
-
-    def _needed(
-        self, connection: Connection, batches: Sequence[Sequence[str]], work: Work, options: MaintainOptions
-    ) -> tuple[list[list[str]], dict[str, str]]:
-        """Return the batches without devices that need no work, and those with the reason. Raises WorkError."""
-        needless: dict[str, str] = {}
-        for name in (name for batch in batches for name in batch):
-            why = work.check(work_device(connection.context, name, self._kept_in.path, options))
-            if why:
-                needless[name] = why
-                options.tell(f"{name}: nothing to do: {why}")
-        left = [[name for name in batch if name not in needless] for batch in batches]
-        return [batch for batch in left if batch], needless
-
-    def _check_state(self, connection: Connection, names: Sequence[str], options: MaintainOptions) -> None:
-        """Make sure that devices and their peers are as designed. Raises DeployError."""
-        with options.progress("verifying before anything is changed", 1):
-            found = deviations(connection.context, names)
-        if found:
-            raise DeployError(
-                f"nothing was changed: not all is as designed around {some(names)}:\n{summary(found)}\n"
-                f"mend or deploy that first"
-            )
 
     def _in_shutdown(self) -> set[str]:
         """Return the entries of `graceful_shutdown` in the fabric file. Raises IntentError."""
@@ -331,11 +249,6 @@ class Maintainer:
             )
 
 
-def _group(target: Target) -> tuple[int, int]:
-    """Return the place of a device in the order: spines, leaves by rail, servers."""
-    return ("spine", "leaf", "server").index(target.role), (target.rail or 0) if target.role == "leaf" else 0
-
-
 def _who(options: MaintainOptions) -> dict[str, object]:
     return {"version": __version__, "user": user_name(), "host": platform.node(), "command": list(options.command)}
 
@@ -346,7 +259,7 @@ def _recording(state: StateDirectory, name: str) -> Iterator[RunLog]:
         yield log
 
 
-def _carry_out(steps: Steps, past: RecordedMaintenance) -> str:
+def _carry_out(steps: MaintenanceSteps, past: RecordedMaintenance) -> str:
     """Do the steps of all batches; return why devices were not begun, empty if all is done. Raises UnrecordedError."""
     begun = [name for name, one in steps.devices.items() if one.touched and not one.finished]
     batches = [[name for name in batch if not steps.devices[name].finished] for batch in past.batches]

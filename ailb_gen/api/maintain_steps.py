@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -13,17 +13,26 @@ from typing import TYPE_CHECKING
 
 from ailb_gen.api.drain import drain, undrain
 from ailb_gen.api.file_edits import BYTE_ORDER_MARK
-from ailb_gen.api.generate import Format, generate
+from ailb_gen.api.generate import generate
 from ailb_gen.api.inputs import load
 from ailb_gen.api.maintain_checks import Quiet, deviations, read_ports, summary, surroundings
-from ailb_gen.deploy.maintenance_record import BEGIN, DONE, FAILED, OVER, RUN, SPINE, DeviceProgress, Step, steps_of
+from ailb_gen.api.maintain_options import Connecting, MaintainOptions
+from ailb_gen.deploy.maintenance_record import (
+    BEGIN,
+    DONE,
+    FAILED,
+    OVER,
+    RUN,
+    SPINE,
+    DeviceProgress,
+    MaintenanceStep,
+    steps_of,
+)
 from ailb_gen.deploy.maintenance_work import WorkDevice
-from ailb_gen.deploy.push import Limits, PushOptions, RunLog, Watch, unwatched
+from ailb_gen.deploy.push import PushOptions, RunLog
 from ailb_gen.deploy.run_history import DeviceOutcome, StateDirectory, unsettled
 from ailb_gen.errors import AilbError, DeployError, OutputError, UsageError
 from ailb_gen.layout import owner
-from ailb_gen.progress import Progress, Warn, quiet, unheeded
-from ailb_gen.signals import NO_SIGNALS
 from ailb_gen.wording import some
 
 if TYPE_CHECKING:
@@ -32,50 +41,10 @@ if TYPE_CHECKING:
     from ailb_gen.api.connect import Connection
     from ailb_gen.api.drain import DrainChange
     from ailb_gen.checks.model import Finding
-    from ailb_gen.deploy.maintenance_work import Work
+    from ailb_gen.deploy.maintenance_work import MaintenanceWork
     from ailb_gen.deploy.session import DeploySession
     from ailb_gen.deploy.wave import RunReport
     from ailb_gen.render.compare import Changes
-
-# Control traffic stays below this on every port, in bit/s: BFD sends some 100 packets of 100 octets a second at its
-# shortest usual interval (0.1 Mb/s), BGP, neighbor discovery and LLDP far less. It is a millionth of a port of 800G.
-QUIET_BPS = 1e6
-
-
-@dataclass(frozen=True, slots=True)
-class MaintainOptions:
-    """Options of a maintenance; times are in seconds.
-
-    `at_once` devices are worked on together; `floor` is the share of capacity in percent that every pair of leaves
-    keeps; `max_failures` devices may fail before no other is begun. A port is quiet below `quiet_bps`, for which
-    `wait_s` is waited; after the work a device and its peers have `back_s` to be as designed again; `pause_s` are
-    between two looks. `templates` and `form` are those that the files were generated with. `approve` asks a question
-    and returns how it was approved, empty for no. `tell` prints a line, `write` what a command prints.
-    """
-
-    at_once: int = 1
-    floor: float = 50.0
-    max_failures: int = 0
-    quiet_bps: float = QUIET_BPS
-    wait_s: float = 600.0
-    back_s: float = 900.0
-    pause_s: float = 5.0
-    templates: Path | None = None
-    form: Format = "curly"
-    limits: Limits = field(default_factory=Limits)
-    min_paths: int = 1
-    approve: Callable[[str], str] = lambda question: "not asked"
-    tell: Callable[[str], None] = lambda text: None
-    write: Callable[[str], None] = lambda text: None
-    warn: Warn = unheeded
-    progress: Progress = quiet
-    watch: Callable[[str], AbstractContextManager[Watch]] = unwatched
-    signals: Callable[[], int] = NO_SIGNALS
-    command: tuple[str, ...] = ()
-
-
-# Gives a connection to devices by name, to all for none.
-Connecting = Callable[[Sequence[str]], AbstractContextManager["Connection"]]
 
 
 class UnrecordedError(OutputError):
@@ -91,7 +60,7 @@ def digest_of(fabric: Path) -> str:
 
 
 @dataclass(slots=True)
-class Steps:
+class MaintenanceSteps:
     """Does the steps of some devices, and records them. `work` None: none is done any more, devices only come back.
 
     `records` are the runs of the fabric, `runs` those that this maintenance has begun. `failed` are the devices that
@@ -104,7 +73,7 @@ class Steps:
     records: StateDirectory
     log: RunLog
     devices: dict[str, DeviceProgress]
-    work: Work | None
+    work: MaintenanceWork | None
     options: MaintainOptions
     approved: str = ""
     runs: list[str] = field(default_factory=list)
@@ -126,20 +95,25 @@ class Steps:
             self._skip_work(names)
         else:
             self._look_before([name for name in names if not self.devices[name].touched])
-        self._drain(self._ready(names, Step.DRAIN))
-        if any(Step.VERIFY not in self.devices[name].done for name in self._alive(names)):
+        self._drain(self._ready(names, MaintenanceStep.DRAIN))
+        if any(MaintenanceStep.VERIFY not in self.devices[name].done for name in self._alive(names)):
             with self._noting(names), self.connect(names) as connection:
-                self._wait_until_quiet(connection, self._ready(names, Step.QUIET, Step.WORK))
-                self._do_work(connection, self._ready(names, Step.WORK))
-                self._verify(connection, self._ready(names, Step.VERIFY))
-        self._return(self._ready(names, Step.RETURN))
+                self._wait_until_quiet(connection, self._ready(names, MaintenanceStep.QUIET, MaintenanceStep.WORK))
+                self._do_work(connection, self._ready(names, MaintenanceStep.WORK))
+                self._verify(connection, self._ready(names, MaintenanceStep.VERIFY))
+        self._return(self._ready(names, MaintenanceStep.RETURN))
 
     def _skip_work(self, names: Sequence[str]) -> None:
         """Note that nothing more is worked on; what was never drained as a whole need not be verified so."""
         for name in names:
             one = self.devices[name]
-            drained = Step.DRAIN in one.done or one.role != SPINE
-            for step in (Step.DRAIN, Step.QUIET, Step.WORK, *(() if drained else (Step.VERIFY,))):
+            drained = MaintenanceStep.DRAIN in one.done or one.role != SPINE
+            for step in (
+                MaintenanceStep.DRAIN,
+                MaintenanceStep.QUIET,
+                MaintenanceStep.WORK,
+                *(() if drained else (MaintenanceStep.VERIFY,)),
+            ):
                 if step in steps_of(one.role) and step not in one.done:
                     self.end(step, [name])
 
@@ -147,17 +121,17 @@ class Steps:
         """Return the devices that the next step may be done with."""
         return [] if self.stopped() else [name for name in names if name not in self.failed]
 
-    def _ready(self, names: Iterable[str], *steps: Step) -> list[str]:
+    def _ready(self, names: Iterable[str], *steps: MaintenanceStep) -> list[str]:
         """Return the devices whose next step is one of these."""
         return [name for name in self._alive(names) if self.devices[name].next in steps]
 
-    def begin(self, step: Step, names: Sequence[str], **more: object) -> None:
+    def begin(self, step: MaintenanceStep, names: Sequence[str], **more: object) -> None:
         """Record that devices begin a step. Raises UnrecordedError: then it must not be begun."""
         self._write(BEGIN, step=str(step), devices=list(names), **more)
         for name in names:
             self.devices[name].begin(step)
 
-    def end(self, step: Step, names: Sequence[str], **more: object) -> None:
+    def end(self, step: MaintenanceStep, names: Sequence[str], **more: object) -> None:
         """Record that devices are done with a step. Raises UnrecordedError."""
         self._write(DONE, step=str(step), devices=list(names), **more)
         for name in names:
@@ -211,12 +185,12 @@ class Steps:
             return
         change = partial(drain, self.fabric, names, graceful_shutdown=True, floor=self.options.floor)
         with self._noting(names):
-            self.begin(Step.DRAIN, names, files=self._after(change(write=False)))
+            self.begin(MaintenanceStep.DRAIN, names, files=self._after(change(write=False)))
             self.options.tell(f"{some(names)}: graceful shutdown")
             change(write=True)
             self.generate(names)
             self._push(names)
-            self.end(Step.DRAIN, names, files=self.digest())
+            self.end(MaintenanceStep.DRAIN, names, files=self.digest())
 
     def _return(self, names: Sequence[str]) -> None:
         if not names:
@@ -225,7 +199,9 @@ class Steps:
             shut = {str(one) for one in load(self.fabric).fabric.graceful_shutdown}
             entries = [name for name in names if name in shut]
             change = partial(undrain, self.fabric, entries, graceful_shutdown=True)
-            self.begin(Step.RETURN, names, files=self._after(change(write=False)) if entries else self.digest())
+            self.begin(
+                MaintenanceStep.RETURN, names, files=self._after(change(write=False)) if entries else self.digest()
+            )
             self.options.tell(f"{some(names)}: back into service")
             if entries:
                 change(write=True)
@@ -236,7 +212,7 @@ class Steps:
             if found:
                 self.fail(names, f"it is back in service, and not all is as designed:\n{summary(found)}")
             elif not self.stopped():
-                self.end(Step.RETURN, names, files=self.digest())
+                self.end(MaintenanceStep.RETURN, names, files=self.digest())
 
     def digest(self) -> str:
         """Return the digest of the fabric file. Raises OutputError."""
@@ -300,7 +276,7 @@ class Steps:
         """Read the counters of devices until their traffic has gone."""
         if not names:
             return
-        self.begin(Step.QUIET, names)
+        self.begin(MaintenanceStep.QUIET, names)
         session, until = connection.context, time.monotonic() + self.options.wait_s
         watched = {name: Quiet(name, surroundings(session, [name]).ports, self.options.quiet_bps) for name in names}
         with self.options.progress(f"waiting until the traffic of {some(names)} has gone", len(names)) as advance:
@@ -309,14 +285,16 @@ class Steps:
                 still = [name for name, one in watched.items() if not one.take(*found)]
                 gone = [name for name in watched if name not in still]
                 if gone:
-                    self.end(Step.QUIET, gone)
+                    self.end(MaintenanceStep.QUIET, gone)
                     advance(len(gone))
                 watched = {name: watched[name] for name in still}
                 if time.monotonic() >= until:
                     # What is quiet so far is looked at until that is sure, however short the wait is.
                     late = {name: one for name, one in watched.items() if one.failing}
                     for name, one in late.items():
-                        self.fail([name], f"there is still traffic after {self.options.wait_s:g} s of --wait: {one}")
+                        self.fail(
+                            [name], f"there is still traffic after {self.options.wait_s:g} s of --quiet-timeout: {one}"
+                        )
                     watched = {name: one for name, one in watched.items() if name not in late}
                 if watched:
                     session.pool.pause(self.options.pause_s, 0)
@@ -327,7 +305,7 @@ class Steps:
             return
         from concurrent.futures import ThreadPoolExecutor, as_completed
 
-        self.begin(Step.WORK, names)
+        self.begin(MaintenanceStep.WORK, names)
         self.options.tell(f"{some(names)}: work begins")
         with ThreadPoolExecutor(len(names), "work") as threads:
             jobs = {
@@ -339,19 +317,19 @@ class Steps:
             for job in as_completed(jobs):
                 with self._noting([jobs[job]]):
                     job.result()
-                    self.end(Step.WORK, [jobs[job]])
+                    self.end(MaintenanceStep.WORK, [jobs[job]])
                     self.options.tell(f"{jobs[job]}: work done")
 
     def _verify(self, connection: Connection, names: Sequence[str]) -> None:
         """Wait until devices answer again, and they and their peers are as designed."""
         if not names:
             return
-        self.begin(Step.VERIFY, names)
+        self.begin(MaintenanceStep.VERIFY, names)
         found = self._as_designed(connection, names)
         if found:
             self.fail(names, f"after the work not all is as designed:\n{summary(found)}")
         elif not self.stopped():
-            self.end(Step.VERIFY, names)
+            self.end(MaintenanceStep.VERIFY, names)
 
     def _as_designed(self, connection: Connection, names: Sequence[str]) -> tuple[Finding, ...]:
         """Look until nothing deviates around devices but what did before, or time is up; return what does."""

@@ -75,7 +75,6 @@ SIGNERS = Annotated[
     Path | None,
     typer.Option("--allowed-signers", help="Require a plan signed by one of these (ssh-keygen).", metavar="FILE"),
 ]
-RESUME = Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")]
 ON_FAILURE = Annotated[OnFailure, typer.Option("--on-failure", help="Keep earlier waves, or roll back all.")]
 FOREIGN = Annotated[
     bool, typer.Option("--allow-foreign-deletes", help="Allow the first push to delete statements of others.")
@@ -91,7 +90,7 @@ def deploy(
     plan_signature: SIGNATURE = None,
     allowed_signers: SIGNERS = None,
     dry_run: options.DRY_RUN = False,
-    resume: RESUME = False,
+    resume: options.RESUME = False,
     yes: options.YES = False,
     limit: options.LIMIT = None,
     min_paths: options.MIN_PATHS = 1,

@@ -24,7 +24,7 @@ from ailb_gen.paint import Style
 if TYPE_CHECKING:
     from ailb_gen.api.maintain import Maintainer, MaintenanceReport
     from ailb_gen.deploy.maintenance_record import RecordedMaintenance
-    from ailb_gen.deploy.maintenance_work import Work
+    from ailb_gen.deploy.maintenance_work import MaintenanceWork
 
 ELEMENTS = Annotated[
     list[str] | None,
@@ -35,9 +35,8 @@ ELEMENTS = Annotated[
         autocompletion=complete.limit,
     ),
 ]
-COMMAND = "--command"
-WORDS = Annotated[list[str] | None, typer.Option(COMMAND, hidden=True)]
-RESUME = Annotated[bool, typer.Option("--resume", help="Go on with the unfinished maintenance.")]
+COMMAND = "--word"
+WORDS = Annotated[list[str] | None, typer.Option(COMMAND, hidden=True, help="A word of the command.")]
 GIVE_UP = Annotated[bool, typer.Option("--give-up", help="Bring its devices back into service, without the command.")]
 STATUS = Annotated[bool, typer.Option("--status", help="Show how far the last maintenance is.")]
 AT_ONCE = Annotated[int | None, typer.Option("--at-once", min=1, help="Devices at a time.", show_default="1")]
@@ -49,7 +48,7 @@ QUIET_BELOW = Annotated[
 ]
 WAIT = Annotated[
     int | None,
-    typer.Option("--wait", min=0, max=604800, help="Seconds to wait for traffic to go.", show_default="600"),
+    typer.Option("--quiet-timeout", min=0, max=604800, help="Seconds for traffic to go.", show_default="600"),
 ]
 BACK = Annotated[
     int | None,
@@ -63,7 +62,9 @@ TIMEOUT = Annotated[
 ]
 LEAST = Annotated[str | None, *FLOOR.__metadata__]
 MOST_FAILURES = Annotated[int | None, *FAILURES.__metadata__]
-HIDDEN_PAUSE = Annotated[float, typer.Option("--pause", min=0.01, max=3600, hidden=True)]
+HIDDEN_PAUSE = Annotated[
+    float, typer.Option("--pause", min=0.01, max=3600, hidden=True, help="Seconds between two looks.")
+]
 STYLES = {"done": Style.PASS, "not begun": None}
 
 
@@ -87,14 +88,14 @@ def maintain(
     artifacts: options.ARTIFACTS,
     elements: ELEMENTS = None,
     inventory: options.INVENTORY = None,
-    resume: RESUME = False,
+    resume: options.RESUME = False,
     give_up: GIVE_UP = False,
     status: STATUS = False,
     at_once: AT_ONCE = None,
     floor: LEAST = None,
     max_failures: MOST_FAILURES = None,
     quiet_below: QUIET_BELOW = None,
-    wait: WAIT = None,
+    quiet_timeout: WAIT = None,
     timeout: TIMEOUT = None,
     image: IMAGE = None,
     sha256: DIGEST = None,
@@ -128,7 +129,7 @@ def maintain(
     Exit codes: 0 done, 2 bad input, 3 no device is left out of service, 5 a device is, or its work is not done.
     """
     from ailb_gen.api.maintain import maintainer
-    from ailb_gen.api.maintain_steps import MaintainOptions
+    from ailb_gen.api.maintain_options import MaintainOptions
     from ailb_gen.deploy.push import Limits
 
     place = fleet.FabricArguments(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys, state)
@@ -143,7 +144,7 @@ def maintain(
         "floor": percent(floor) if floor is not None else None,
         "max_failures": max_failures,
         "quiet_bps": quiet_below * 1e6 if quiet_below is not None else None,
-        "wait_s": wait,
+        "wait_s": quiet_timeout,
         "back_s": return_timeout,
     }
     given = {key: value for key, value in given.items() if value is not None}
@@ -221,7 +222,7 @@ def _carry_out(
     if not resume and not give_up:
         return on.maintain(elements or [], given_work.begin(), asked, dry_run=dry_run)
 
-    def work_of(past: RecordedMaintenance) -> Work | None:
+    def work_of(past: RecordedMaintenance) -> MaintenanceWork | None:
         return None if give_up else given_work.again(dict(past.work), past.whole)
 
     return on.resume(work_of, asked, given)

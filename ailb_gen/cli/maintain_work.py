@@ -12,7 +12,7 @@ from ailb_gen.cli.live import progress
 from ailb_gen.errors import UsageError
 
 if TYPE_CHECKING:
-    from ailb_gen.deploy.maintenance_work import Work
+    from ailb_gen.deploy.maintenance_work import MaintenanceWork
 
 IMAGE = Annotated[
     Path | None,
@@ -80,18 +80,18 @@ class GivenWork:
         """Return whether there is any work, for a new maintenance; one that goes on has it in its record."""
         return continuing or bool(self.words or self.image)
 
-    def begin(self) -> Work:
+    def begin(self) -> MaintenanceWork:
         """Return the work. Raises UsageError."""
         return self._software({}) if self.image is not None else self._command(self.words, self.timeout or TIMEOUT_S)
 
-    def again(self, recorded: dict[str, Any], whole: bool) -> Work:
+    def again(self, recorded: dict[str, Any], whole: bool) -> MaintenanceWork:
         """Return the work of a record, with what the command line says in its place. Raises UsageError.
 
         `whole`: no secret was taken out of the record.
         """
         if not whole and not self.words and self.image is None:
-            what = "image; give it again with --image" if "image" in recorded else "command; give it again behind '--'"
-            raise UsageError(f"a secret was taken out of the record of the {what}")
+            what, where = ("image", "with --image") if "image" in recorded else ("command", "behind '--'")
+            raise UsageError(f"the record does not hold the {what} as it was: it has a secret; give it again {where}")
         if not self.words and (self.image is not None or "image" in recorded):
             return self._software(recorded if self.image is None else {})
         if self.about_image:
@@ -100,12 +100,12 @@ class GivenWork:
         return self._command(self.words or kept, self.timeout or float(recorded.get("timeout_s", TIMEOUT_S)))
 
     @staticmethod
-    def _command(words: tuple[str, ...], timeout_s: float) -> Work:
+    def _command(words: tuple[str, ...], timeout_s: float) -> MaintenanceWork:
         from ailb_gen.deploy.maintenance_work import command_work
 
         return command_work(words, timeout_s)
 
-    def _software(self, recorded: dict[str, Any]) -> Work:
+    def _software(self, recorded: dict[str, Any]) -> MaintenanceWork:
         from ailb_gen.deploy.software import software_work
 
         path = self.image or Path(str(recorded.get("image", "")))

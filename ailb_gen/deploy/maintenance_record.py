@@ -22,7 +22,7 @@ HEAD, BEGIN, DONE, RUN, FAILED, OVER = "maintenance", "step", "step done", "push
 SPINE = "spine"
 
 
-class Step(StrEnum):
+class MaintenanceStep(StrEnum):
     """A step of the maintenance of a device, in their order. Only spines have DRAIN and RETURN."""
 
     DRAIN = "drain"
@@ -32,27 +32,27 @@ class Step(StrEnum):
     RETURN = "return"
 
 
-STEPS = tuple(Step)
+STEPS = tuple(MaintenanceStep)
 # What is told of a device by its last step, begun or done: of a spine, of others.
 BEGUN_TEXT = {
-    Step.DRAIN: "going into graceful shutdown",
-    Step.QUIET: "in graceful shutdown",
-    Step.WORK: "in graceful shutdown, work begun",
-    Step.VERIFY: "in graceful shutdown, work done",
-    Step.RETURN: "going back into service",
+    MaintenanceStep.DRAIN: "going into graceful shutdown",
+    MaintenanceStep.QUIET: "in graceful shutdown",
+    MaintenanceStep.WORK: "in graceful shutdown, work begun",
+    MaintenanceStep.VERIFY: "in graceful shutdown, work done",
+    MaintenanceStep.RETURN: "going back into service",
 }
 DONE_TEXT = {
-    Step.DRAIN: "in graceful shutdown",
-    Step.QUIET: "in graceful shutdown",
-    Step.WORK: "in graceful shutdown, work done",
-    Step.VERIFY: "in graceful shutdown, work done",
+    MaintenanceStep.DRAIN: "in graceful shutdown",
+    MaintenanceStep.QUIET: "in graceful shutdown",
+    MaintenanceStep.WORK: "in graceful shutdown, work done",
+    MaintenanceStep.VERIFY: "in graceful shutdown, work done",
 }
 WAITING, FINISHED = "not begun", "done"
 
 
-def steps_of(role: str) -> tuple[Step, ...]:
+def steps_of(role: str) -> tuple[MaintenanceStep, ...]:
     """Return the steps of a device: nothing can be withdrawn from leaves, which are no transit, and servers."""
-    return STEPS if role == SPINE else (Step.QUIET, Step.WORK, Step.VERIFY)
+    return STEPS if role == SPINE else (MaintenanceStep.QUIET, MaintenanceStep.WORK, MaintenanceStep.VERIFY)
 
 
 @dataclass(slots=True)
@@ -60,8 +60,8 @@ class DeviceProgress:
     """How far a device is: the steps done, the one that was begun and is not done, why it failed."""
 
     role: str
-    done: tuple[Step, ...] = ()
-    begun: Step | None = None
+    done: tuple[MaintenanceStep, ...] = ()
+    begun: MaintenanceStep | None = None
     reason: str = ""
 
     @property
@@ -70,7 +70,7 @@ class DeviceProgress:
         return set(self.done) >= set(steps_of(self.role))
 
     @property
-    def next(self) -> Step | None:
+    def next(self) -> MaintenanceStep | None:
         """The first step that is not done."""
         return next((step for step in steps_of(self.role) if step not in self.done), None)
 
@@ -78,7 +78,9 @@ class DeviceProgress:
     def touched(self) -> bool:
         """Whether a step that changes something was begun."""
         last = {*self.done, *((self.begun,) if self.begun is not None else ())}
-        return bool(last & ({Step.DRAIN, Step.WORK} if self.role == SPINE else {Step.WORK}))
+        return bool(
+            last & ({MaintenanceStep.DRAIN, MaintenanceStep.WORK} if self.role == SPINE else {MaintenanceStep.WORK})
+        )
 
     @property
     def text(self) -> str:
@@ -90,12 +92,12 @@ class DeviceProgress:
         text = BEGUN_TEXT[self.begun] if self.begun is not None else DONE_TEXT[self.done[-1]]
         return text if self.role == SPINE else text.removeprefix("in graceful shutdown, ")
 
-    def begin(self, step: Step) -> None:
+    def begin(self, step: MaintenanceStep) -> None:
         """Note that a step begins; it and what follows are to be done then."""
         self.done = tuple(one for one in self.done if STEPS.index(one) < STEPS.index(step))
         self.begun, self.reason = step, ""
 
-    def end(self, step: Step) -> None:
+    def end(self, step: MaintenanceStep) -> None:
         """Note that a step is done."""
         self.done, self.begun = (*(one for one in self.done if one is not step), step), None
 
@@ -189,11 +191,11 @@ def _read(name: str, events: Sequence[Event], running: bool) -> RecordedMaintena
         if kind == BEGIN:
             expected = str(event.get("files", expected))
             for device in event["devices"]:
-                devices[device].begin(Step(event["step"]))
+                devices[device].begin(MaintenanceStep(event["step"]))
         elif kind == DONE:
             files = str(event.get("files", files))
             for device in event["devices"]:
-                devices[device].end(Step(event["step"]))
+                devices[device].end(MaintenanceStep(event["step"]))
         elif kind == FAILED:
             for device, reason in event["devices"].items():
                 devices[device].reason = str(reason)

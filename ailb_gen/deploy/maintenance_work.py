@@ -51,7 +51,7 @@ class WorkDevice:
     progress: Progress = quiet
 
 
-class Work(Protocol):
+class MaintenanceWork(Protocol):
     """Work on devices, one at a time in each thread. A repeated call goes on where a former one was cut off."""
 
     @property
@@ -117,7 +117,7 @@ class CommandWork:
         why = ""
         with path.open("rb") as output:
             output.seek(start)
-            lines = _Lines(device.write)
+            lines = _OutputLines(device.write)
             while process.poll() is None:
                 lines.take(output.read(CHUNK))
                 if not why and device.stopped():
@@ -190,7 +190,7 @@ def _ended_badly(code: int) -> str:
     return f"failed with exit code {code}" if code else ""
 
 
-class _Lines:
+class _OutputLines:
     """Text that comes in pieces of bytes, given on in whole lines."""
 
     def __init__(self, write: Callable[[str], None]) -> None:

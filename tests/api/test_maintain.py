@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ailb_gen.api.maintain_steps import MaintainOptions
+from ailb_gen.api.maintain_options import MaintainOptions
 from ailb_gen.deploy.maintenance_work import WorkDevice, WorkError
 from ailb_gen.emulator.device import EmulatedDevice
 from ailb_gen.emulator.faults import Fault
@@ -169,9 +169,9 @@ def _loaded(on: Pod, device: str, port: str) -> None:
 def test_a_leaf_that_still_has_traffic_is_not_touched(small_pod: Pod) -> None:
     port = "et-0/0/0"
     _loaded(small_pod, "spine1", port)
-    ended = small_pod.maintain("leaves", "--wait", "0", "--", "true")
+    ended = small_pod.maintain("leaves", "--quiet-timeout", "0", "--", "true")
     assert ended.code == 3
-    assert f"{LEAF}: there is still traffic after 0 s of --wait" in ended.err
+    assert f"{LEAF}: there is still traffic after 0 s of --quiet-timeout" in ended.err
     assert "Mb/s" in ended.err
     assert "no device is out of service" in ended.err
     small_pod.assert_as_before()
@@ -180,9 +180,9 @@ def test_a_leaf_that_still_has_traffic_is_not_touched(small_pod: Pod) -> None:
 def test_a_spine_that_still_has_traffic_stays_in_graceful_shutdown(small_pod: Pod) -> None:
     port = "et-0/0/0"
     _loaded(small_pod, "spine1", port)
-    ended = small_pod.maintain("spine1", "--wait", "0", "--", "false")
+    ended = small_pod.maintain("spine1", "--quiet-timeout", "0", "--", "false")
     assert ended.code == 5
-    assert f"spine1: there is still traffic after 0 s of --wait: {port} " in ended.err
+    assert f"spine1: there is still traffic after 0 s of --quiet-timeout: {port} " in ended.err
     small_pod.assert_told()
     small_pod.state.send({End("spine1", port): LinkRate()})
     assert small_pod.maintain("--resume", "--", "true").code == 0
