@@ -97,7 +97,7 @@ def maintain(
     quiet_below: QUIET_BELOW = None,
     quiet_timeout: WAIT = None,
     timeout: TIMEOUT = None,
-    image: IMAGE = None,
+    software: IMAGE = None,
     sha256: DIGEST = None,
     release: RELEASE = None,
     no_validate: NO_VALIDATE = False,
@@ -133,7 +133,7 @@ def maintain(
     from ailb_gen.deploy.push import Limits
 
     place = fleet.FabricArguments(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys, state)
-    work = GivenWork(tuple(command or ()), timeout, image, sha256, release, no_validate, restart_timeout)
+    work = GivenWork(tuple(command or ()), timeout, software, sha256, release, no_validate, restart_timeout)
     _check_together(elements, work, resume, give_up, status, dry_run)
     if status:
         with steady(must_be_read=False):
@@ -199,7 +199,7 @@ def _check_together(
         (not continuing and not elements, "name the devices to maintain: names, globs, or roles such as spines"),
         (
             not work.given(bool(continuing)),
-            "there is no work: write a command behind '--', as in: ... spine1 -- ./upgrade.sh, or give --image",
+            "there is no work: write a command behind '--', as in: ... spine1 -- ./upgrade.sh, or give --software",
         ),
         *work.contradictions,
     )

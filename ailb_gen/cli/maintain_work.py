@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 IMAGE = Annotated[
     Path | None,
     typer.Option(
-        "--image", help="Junos software to install, instead of a command.", metavar="FILE", show_default=False
+        "--software", help="Junos image to install, in place of a command.", metavar="FILE", show_default=False
     ),
 ]
 DIGEST = Annotated[
@@ -39,7 +39,7 @@ NO_VALIDATE = Annotated[
 RESTART = Annotated[
     int | None,
     typer.Option(
-        "--restart-timeout", min=1, max=604800, help="Seconds for the restart with --image.", show_default="2400"
+        "--restart-timeout", min=1, max=604800, help="Seconds for the restart with --software.", show_default="2400"
     ),
 ]
 TIMEOUT_S, RESTART_S = 3600, 2400
@@ -72,8 +72,11 @@ class GivenWork:
     def contradictions(self) -> list[tuple[bool, str]]:
         """Whether options contradict each other, and the message for it."""
         return [
-            (bool(self.words and self.image), "--image and a command behind '--': give one of them"),
-            (bool(self.about_image and self.words), f"{self.about_image}: there is a command and no --image; omit it"),
+            (bool(self.words and self.image), "--software and a command behind '--': give one of them"),
+            (
+                bool(self.about_image and self.words),
+                f"{self.about_image}: there is a command and no --software; omit it",
+            ),
         ]
 
     def given(self, continuing: bool) -> bool:
@@ -90,12 +93,12 @@ class GivenWork:
         `whole`: no secret was taken out of the record.
         """
         if not whole and not self.words and self.image is None:
-            what, where = ("image", "with --image") if "image" in recorded else ("command", "behind '--'")
+            what, where = ("image", "with --software") if "image" in recorded else ("command", "behind '--'")
             raise UsageError(f"the record does not hold the {what} as it was: it has a secret; give it again {where}")
         if not self.words and (self.image is not None or "image" in recorded):
             return self._software(recorded if self.image is None else {})
         if self.about_image:
-            raise UsageError(f"{self.about_image}: the record has a command and no image; omit it, or give --image")
+            raise UsageError(f"{self.about_image}: the record has a command and no image; omit it, or give --software")
         kept = tuple(map(str, recorded.get("command", ())))
         return self._command(self.words or kept, self.timeout or float(recorded.get("timeout_s", TIMEOUT_S)))
 
@@ -110,7 +113,7 @@ class GivenWork:
 
         path = self.image or Path(str(recorded.get("image", "")))
         if not path.name:
-            raise UsageError("the record has no image; give it with --image")
+            raise UsageError("the record has no image; give it with --software")
         return software_work(
             path.absolute(),
             self.digest if self.digest is not None else str(recorded.get("sha256", "")),

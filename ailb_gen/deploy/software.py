@@ -102,7 +102,9 @@ class SoftwareWork:
     @staticmethod
     def _check_kind(device: WorkDevice) -> None:
         if device.name not in device.session.switches:
-            raise WorkError(f"{device.name}: it is no switch; --image is for Junos, give servers a command behind '--'")
+            raise WorkError(
+                f"{device.name}: it is no switch; --software is for Junos, give servers a command behind '--'"
+            )
 
     def _look(self, software: DeviceSoftware) -> tuple[RunningSoftware, bool, int | None]:
         """Return what runs, whether the image is there, and how many bytes are free."""

@@ -1,4 +1,4 @@
-"""`maintain --image` as its users call it: both spines, failures, and going on; over real SSH, with PyEZ."""
+"""`maintain --software` as its users call it: both spines, failures, and going on; over real SSH, with PyEZ."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def releases(pod: Pod) -> dict[str, str]:
 
 
 def test_both_spines_one_after_the_other(small_pod: Pod, image: Path) -> None:
-    words = ("spines", "--image", str(image), "--sha256", sha256(CONTENT).hexdigest(), "--release", "25.4R2-EVO")
+    words = ("spines", "--software", str(image), "--sha256", sha256(CONTENT).hexdigest(), "--release", "25.4R2-EVO")
     ended = small_pod.maintain(*words)
     assert ended.code == 0, ended.err
     assert releases(small_pod) == dict.fromkeys(SPINES, NEW)
@@ -59,7 +59,7 @@ def test_both_spines_one_after_the_other(small_pod: Pod, image: Path) -> None:
 
 def test_a_spine_that_comes_back_with_the_old_release_stops_all_and_can_be_resumed(small_pod: Pod, image: Path) -> None:
     small_pod.fleet.add_faults("spine1", Fault("old-release", "restart"))
-    ended = small_pod.maintain("spines", "--image", str(image))
+    ended = small_pod.maintain("spines", "--software", str(image))
     assert ended.code == 5
     assert f"spine1: it runs {OLD} after the restart, not {NEW}" in ended.err
     assert "  spine2: not begun" in ended.err
@@ -88,17 +88,23 @@ def test_what_is_refused_before_anything_is_changed(small_pod: Pod, image: Path,
     plain.write_bytes(CONTENT)
     digest = "0" * 64
     for words, message in (
-        (["--image", str(tmp_path / "none.iso"), "--release", NEW], "the image cannot be read: No such file"),
-        (["--image", str(tmp_path), "--release", NEW], "the image cannot be read: Is a directory"),
-        (["--image", str(empty)], "the file is empty"),
-        (["--image", str(spaced), "--release", NEW], "rename the file"),
-        (["--image", str(plain)], "the name has no release; give it with --release"),
-        (["--image", str(image), "--release", "24.4R1-EVO"], f"by its name this is {NEW}, and --release is 24.4R1-EVO"),
-        (["--image", str(image), "--release", "newest"], "--release newest: this is no Junos release"),
-        (["--image", str(image), "--sha256", "abc"], "--sha256 abc: a SHA-256 has 64 hexadecimal digits"),
-        (["--image", str(image), "--sha256", digest], f"and --sha256 is {digest}; download it again"),
-        (["--image", str(image), "--", "true"], "--image and a command behind '--': give one of them"),
-        (["--release", NEW, "--no-validate", "--", "true"], "--release, --no-validate: there is a command and no --image"),
+        (["--software", str(tmp_path / "none.iso"), "--release", NEW], "the image cannot be read: No such file"),
+        (["--software", str(tmp_path), "--release", NEW], "the image cannot be read: Is a directory"),
+        (["--software", str(empty)], "the file is empty"),
+        (["--software", str(spaced), "--release", NEW], "rename the file"),
+        (["--software", str(plain)], "the name has no release; give it with --release"),
+        (
+            ["--software", str(image), "--release", "24.4R1-EVO"],
+            f"by its name this is {NEW}, and --release is 24.4R1-EVO",
+        ),
+        (["--software", str(image), "--release", "newest"], "--release newest: this is no Junos release"),
+        (["--software", str(image), "--sha256", "abc"], "--sha256 abc: a SHA-256 has 64 hexadecimal digits"),
+        (["--software", str(image), "--sha256", digest], f"and --sha256 is {digest}; download it again"),
+        (["--software", str(image), "--", "true"], "--software and a command behind '--': give one of them"),
+        (
+            ["--release", NEW, "--no-validate", "--", "true"],
+            "--release, --no-validate: there is a command and no --software",
+        ),
         ([], "there is no work: write a command behind '--'"),
     ):
         ended = small_pod.maintain("spine1", *words)
