@@ -199,7 +199,7 @@ def _check_together(
         (not continuing and not elements, "name the devices to maintain: names, globs, or roles such as spines"),
         (
             not work.given(bool(continuing)),
-            "there is no work: write a command behind '--', as in: ... spine1 -- ./upgrade.sh, or give --software",
+            "there is no command; write it behind '--', as in: ... spine1 -- ./upgrade.sh, or give --software",
         ),
         *work.contradictions,
     )

@@ -105,7 +105,7 @@ def test_what_is_refused_before_anything_is_changed(small_pod: Pod, image: Path,
             ["--release", NEW, "--no-validate", "--", "true"],
             "--release, --no-validate: there is a command and no --software",
         ),
-        ([], "there is no work: write a command behind '--'"),
+        ([], "there is no command; write it behind '--'"),
     ):
         ended = small_pod.maintain("spine1", *words)
         assert (ended.code, message in " ".join(ended.err.split())) == (2, True), (words, ended.err)
