@@ -52,7 +52,8 @@ def pick_devices(roles: Mapping[str, str], values: Iterable[str], option: str = 
             near = (roles,) if any(map(str.isdigit, pattern)) else (ROLES, roles)
             hint = next(filter(None, (did_you_mean(pattern, names) for names in near)), "")
             hint = hint or f"names, globs, or {', '.join(ROLES)}"
-            raise UsageError(f"{option} {word!r}: no device is called that; {hint}")
+            why = "there is no such device" if pattern in ROLES else f"no device is called that; {hint}"
+            raise UsageError(f"{option} {word!r}: {why}")
         (chosen if word == pattern else excluded).update(found)
     if not patterns:
         return None

@@ -24,8 +24,8 @@ from ailb_gen.deploy.maintenance_record import (
     RecordedMaintenance,
     maintenances,
     need_unfinished,
+    newest,
     read,
-    recorded,
     unfinished_one,
     work_digest,
 )
@@ -143,9 +143,9 @@ class Maintainer:
                 raise DeployError("nothing more was changed: it was not approved")
             return self._run(past, work, options, approved)
 
-    def recorded(self) -> list[RecordedMaintenance]:
-        """Return the recorded maintenances, the newest first. Raises OutputError for one that cannot be read."""
-        return recorded(self._kept_in)
+    def last(self) -> RecordedMaintenance | None:
+        """Return the last maintenance by its record, None if there is none. Raises OutputError."""
+        return newest(self._kept_in)
 
     @property
     def _runs(self) -> StateDirectory:

@@ -115,7 +115,7 @@ class MaintenanceSteps:
                 *(() if drained else (MaintenanceStep.VERIFY,)),
             ):
                 if step in steps_of(one.role) and step not in one.done:
-                    self.end(step, [name])
+                    self.end(step, [name], skipped=True)
 
     def _alive(self, names: Iterable[str]) -> list[str]:
         """Return the devices that the next step may be done with."""
@@ -131,11 +131,11 @@ class MaintenanceSteps:
         for name in names:
             self.devices[name].begin(step)
 
-    def end(self, step: MaintenanceStep, names: Sequence[str], **more: object) -> None:
-        """Record that devices are done with a step. Raises UnrecordedError."""
-        self._write(DONE, step=str(step), devices=list(names), **more)
+    def end(self, step: MaintenanceStep, names: Sequence[str], skipped: bool = False, **more: object) -> None:
+        """Record that devices are done with a step, or that it is not done any more. Raises UnrecordedError."""
+        self._write(DONE, step=str(step), devices=list(names), skipped=skipped, **more)
         for name in names:
-            self.devices[name].end(step)
+            self.devices[name].end(step, skipped)
 
     def fail(self, names: Iterable[str], reason: str) -> None:
         """Note that devices failed, and why: they stay as they are."""
@@ -334,11 +334,16 @@ class MaintenanceSteps:
     def _as_designed(self, connection: Connection, names: Sequence[str]) -> tuple[Finding, ...]:
         """Look until nothing deviates around devices but what did before, or time is up; return what does."""
         until = time.monotonic() + self.options.back_s
+        told = False
         with self.options.progress(f"verifying {some(names)} and their peers", 1):
             while True:
                 found = tuple(one for one in deviations(connection.context, names) if one not in self._known)
                 if not found or self.stopped() or time.monotonic() >= until:
                     return () if self.stopped() else found
+                if not told:
+                    told = True
+                    rest = f"looking again for {self.options.back_s:g} s of --return-timeout"
+                    self.options.tell(f"{some(names)}: not as designed yet, {rest}:\n{summary(found)}")
                 connection.context.pool.pause(self.options.pause_s, 0)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ailb_gen.cli import complete, visible
-from ailb_gen.cli.console import echo_changes, echo_json, echo_table, notify
+from ailb_gen.cli.console import echo_changes, echo_json, echo_table, echo_wrapped, notify
 from ailb_gen.cli.options import DRY_RUN, FABRIC, JSON
 from ailb_gen.cli.steady import steady
 from ailb_gen.errors import UsageError
@@ -98,8 +98,7 @@ def _print(fabric: Path, change: DrainChange, state: str) -> None:
     if change.changed:
         echo_changes(change.diff().removesuffix("\n").split("\n"))
     if not visible.output.quiet:
-        for line in change.design.drained:
-            typer.echo(f"drained: {line}")
+        echo_wrapped(*((f"drained: {line}", None) for line in change.design.drained))
         _show_capacity(change)
     if change.written:
         notify(f"{fabric}: written; next: ailb-gen generate {fabric}")

@@ -65,7 +65,6 @@ MOST_FAILURES = Annotated[int | None, *FAILURES.__metadata__]
 HIDDEN_PAUSE = Annotated[
     float, typer.Option("--pause", min=0.01, max=3600, hidden=True, help="Seconds between two looks.")
 ]
-STYLES = {"done": Style.PASS, "not begun": None}
 
 
 class WithCommand(Verb):
@@ -230,19 +229,18 @@ def _carry_out(
 
 def _show_status(on: Maintainer, place: fleet.FabricArguments, as_json: bool) -> None:
     """Print the newest maintenance by its record."""
-    found = on.recorded()[:1]
+    one = on.last()
     if as_json:
-        echo_json([_status_json(one) for one in found])
+        echo_json(_status_json(one) if one is not None else None)
         return
-    if not found:
+    if one is None:
         typer.echo(f"{place.records.path}: no maintenance is recorded here.")
-    for one in found:
-        rows = [(name, device.role, device.text, device.reason) for name, device in one.devices.items()]
-        title = f"Maintenance {one.name} by {one.user}: {one.state}"
-        echo_table(title, ("device", "role", "state", "why"), rows)
-        if one.left() and not one.running:
-            for line in _ways(place):
-                typer.echo(line)
+        return
+    rows = [(name, device.role, device.text, device.reason) for name, device in one.devices.items()]
+    echo_table(f"Maintenance {one.name} by {one.user}: {one.state}", ("device", "role", "state", "why"), rows)
+    if one.left() and not one.running:
+        for line in _ways(place):
+            typer.echo(line)
 
 
 def _status_json(one: RecordedMaintenance) -> dict[str, object]:

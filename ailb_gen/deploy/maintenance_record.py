@@ -47,7 +47,7 @@ DONE_TEXT = {
     MaintenanceStep.WORK: "in graceful shutdown, work done",
     MaintenanceStep.VERIFY: "in graceful shutdown, work done",
 }
-WAITING, FINISHED = "not begun", "done"
+WAITING, FINISHED, SKIPPED = "not begun", "done", "given up, work not done"
 
 
 def steps_of(role: str) -> tuple[MaintenanceStep, ...]:
@@ -57,12 +57,16 @@ def steps_of(role: str) -> tuple[MaintenanceStep, ...]:
 
 @dataclass(slots=True)
 class DeviceProgress:
-    """How far a device is: the steps done, the one that was begun and is not done, why it failed."""
+    """How far a device is: the steps done, the one that was begun and is not done, why it failed.
+
+    `skipped`: it was given up before its work was done.
+    """
 
     role: str
     done: tuple[MaintenanceStep, ...] = ()
     begun: MaintenanceStep | None = None
     reason: str = ""
+    skipped: bool = False
 
     @property
     def finished(self) -> bool:
@@ -86,7 +90,7 @@ class DeviceProgress:
     def text(self) -> str:
         """Its state in words."""
         if self.finished:
-            return FINISHED
+            return SKIPPED if self.skipped else FINISHED
         if not self.touched:
             return WAITING
         text = BEGUN_TEXT[self.begun] if self.begun is not None else DONE_TEXT[self.done[-1]]
@@ -97,8 +101,9 @@ class DeviceProgress:
         self.done = tuple(one for one in self.done if STEPS.index(one) < STEPS.index(step))
         self.begun, self.reason = step, ""
 
-    def end(self, step: MaintenanceStep) -> None:
-        """Note that a step is done."""
+    def end(self, step: MaintenanceStep, skipped: bool = False) -> None:
+        """Note that a step is done, or that it is not done any more."""
+        self.skipped |= skipped and step is MaintenanceStep.WORK
         self.done, self.begun = (*(one for one in self.done if one is not step), step), None
 
 
@@ -152,14 +157,16 @@ def maintenances(state: StateDirectory) -> StateDirectory:
     return StateDirectory(state.path / FOLDER)
 
 
-def recorded(state: StateDirectory) -> list[RecordedMaintenance]:
-    """Return the maintenances, the newest first. Raises OutputError for a record that cannot be read."""
-    return [read(state, past.run, past.events) for past in newest_first(state)]
+def newest(state: StateDirectory) -> RecordedMaintenance | None:
+    """Return the last maintenance, None if there is none. Raises OutputError for a record that cannot be read."""
+    past = next(newest_first(state), None)
+    return read(state, past.run, past.events) if past is not None else None
 
 
 def unfinished_one(state: StateDirectory) -> RecordedMaintenance | None:
-    """Return the maintenance that is neither done nor given up; there is one at most. Raises OutputError."""
-    return next((one for one in recorded(state) if one.unfinished), None)
+    """Return the last maintenance if it is neither done nor given up; none begins before that. Raises OutputError."""
+    found = newest(state)
+    return found if found is not None and found.unfinished else None
 
 
 def need_unfinished(state: StateDirectory) -> RecordedMaintenance:
@@ -176,7 +183,10 @@ def read(state: StateDirectory, name: str, events: Sequence[Event]) -> RecordedM
         return _read(name, events, is_open(state, name))
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         path = state.log(name)
-        raise OutputError(f"{path}: not the record of a maintenance; was it edited, or is it of a version?") from error
+        raise OutputError(
+            f"{path}: not the record of a maintenance; was it edited, or made by another version? Look at the fabric "
+            f"file for what is out of service, then move the record away"
+        ) from error
 
 
 def _read(name: str, events: Sequence[Event], running: bool) -> RecordedMaintenance:
@@ -195,7 +205,7 @@ def _read(name: str, events: Sequence[Event], running: bool) -> RecordedMaintena
         elif kind == DONE:
             files = str(event.get("files", files))
             for device in event["devices"]:
-                devices[device].end(MaintenanceStep(event["step"]))
+                devices[device].end(MaintenanceStep(event["step"]), bool(event.get("skipped")))
         elif kind == FAILED:
             for device, reason in event["devices"].items():
                 devices[device].reason = str(reason)

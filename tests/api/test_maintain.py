@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -17,6 +19,7 @@ from ailb_gen.emulator.load_config import load_set
 from ailb_gen.emulator.traffic import LinkRate
 from ailb_gen.errors import DeployError, UsageError
 from ailb_gen.network.fabric import End
+from tests.conftest import need_root, need_tool
 from tests.deploy.fabric import hurried
 from tests.deploy.maintenance import SENDER, TEXT, Pod, generated, pod
 
@@ -91,6 +94,7 @@ def test_giving_up_brings_the_device_back_without_work(small_pod: Pod) -> None:
     last = small_pod.last()
     assert last is not None
     assert last.state == "given up"
+    assert small_pod.states() == {"spine1": "given up, work not done", "spine2": "not begun"}
     assert small_pod.maintain("--resume").code == 2
 
 
@@ -306,3 +310,40 @@ def test_two_at_once_where_paths_are_left(tmp_path: Path) -> None:
             frozenset({"spine3", "spine4"})
         ] * 2
         on.assert_as_before()
+
+
+@pytest.mark.long
+def test_a_full_disk_is_told_and_gone_on_with(generated_pod: Path, tmp_path: Path) -> None:
+    need_root()
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    subprocess.run([need_tool("mount"), "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(disk)], check=True)
+    try:
+        with pod(generated_pod, disk) as on:
+            fill = f"cat /dev/zero > {disk}/others; true"
+            ended = on.maintain("spine1", "--", "sh", "-c", fill)
+            assert (ended.code, "No space left on device" in ended.err) == (5, True), ended.err
+            # Room for the record was taken before; so it says what became of the spine.
+            assert on.states() == {"spine1": "going back into service"}
+            assert on.in_shutdown() == {"spine1"}
+            (disk / "others").unlink()
+            ended = on.maintain("--resume")
+            assert ended.code == 0, ended.err
+            on.assert_as_before()
+    finally:
+        subprocess.run([need_tool("umount"), "-l", str(disk)], check=True)
+
+
+@pytest.mark.parametrize("damage", [b"{}\n", b'{"event": "maintenance"}\n', b"\xff\xfe\n"])
+def test_a_record_that_is_damaged_is_an_error(untouched: Pod, damage: bytes) -> None:
+    folder = untouched.folder / ".ailb/runs/maintenance/9-20270101T000000.000Z-abcd"
+    folder.mkdir(parents=True)
+    (folder / "log.jsonl").write_bytes(damage)
+    try:
+        for words in (["spine1", "--", "true"], ["--resume"], ["--status"]):
+            ended = untouched.maintain(*words)
+            assert ended.code == 3
+            assert str(folder / "log.jsonl") in ended.err
+    finally:
+        shutil.rmtree(folder)
+    untouched.assert_as_before()

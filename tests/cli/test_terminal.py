@@ -76,6 +76,7 @@ CASES = (
     Case("replace-switch", "replace switch fabric.yaml spine1 --serial AB12 --dry-run"),
     Case("explain-fabric", "explain fabric.yaml"),
     Case("drain", "drain fabric.yaml spine1 --floor 75% --dry-run"),
+    Case("drain-gracefully", "drain drained.yaml spine1 --graceful-shutdown --dry-run"),
     Case("drain-refused", "drain fabric.yaml spine1 spine2 --floor 75%", 2, quick=True),
     Case("undrain-refused", "undrain fabric.yaml spine1", 2, quick=True),
     Case("undrain", "undrain drained.yaml spine1 --dry-run"),

@@ -82,7 +82,7 @@ def test_sound_files_give_no_findings(example: str) -> None:
 
 
 @pytest.mark.parametrize("entries", ["spine3", "[spine1, spine2, spine4]"])
-def test_spines_in_graceful_shutdown_are_the_last_choice_whatever_fails(entries: str, tmp_path: Path) -> None:
+def test_spines_in_graceful_shutdown_are_the_last_choice_whatever_fails(entries: str, tmp_path: FilePath) -> None:
     """With one spine left in full service, its links fail, and the others are all that is left."""
     text = (EXAMPLES / "lab" / "fabric.yaml").read_text()
     intent, root = rendered(f"{text}graceful_shutdown: {entries}\n", tmp_path)
