@@ -79,7 +79,7 @@ class WithCommand(Verb):
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401 - as in Typer
         """Name the command in the usage line."""
-        return [*super().collect_usage_pieces(ctx), "-- COMMAND..."]
+        return [*super().collect_usage_pieces(ctx), "-- COMMAND"]
 
 
 def maintain(
@@ -118,12 +118,12 @@ def maintain(
     minute: options.HIDDEN_MINUTE = 60.0,
     pause: HIDDEN_PAUSE = 5.0,
 ) -> None:
-    """Take devices out of service, run a command for each, verify them, and bring them back.
+    """Take devices out of service one by one for a command.
 
     A spine goes into graceful shutdown first, and the command runs when its counters show that the traffic has gone.
     Nothing can be withdrawn from a leaf or a server: take their GPUs out of the scheduler before. The command gets
     AILB_DEVICE, AILB_ROLE and AILB_ADDRESS; it must end when its work is done, and may run again after an interruption.
-    A failure leaves the device as it is.
+    Then the device and its peers are verified, and the spine comes back. A failure leaves the device as it is.
 
     Exit codes: 0 done, 2 bad input, 3 no device is left out of service, 5 a device is, or its work is not done.
     """

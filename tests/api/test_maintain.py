@@ -20,7 +20,7 @@ from ailb_gen.emulator.traffic import LinkRate
 from ailb_gen.errors import DeployError, UsageError
 from ailb_gen.network.fabric import End
 from tests.conftest import need_root, need_tool
-from tests.deploy.fabric import hurried
+from tests.deploy.fabric import hurried, run
 from tests.deploy.maintenance import SENDER, TEXT, Pod, generated, pod
 
 FAST = MaintainOptions(pause_s=0.02, back_s=5.0, wait_s=5.0)
@@ -76,6 +76,8 @@ def test_a_command_that_fails_leaves_the_spine_in_graceful_shutdown(small_pod: P
     assert "--resume" in ended.err
     assert small_pod.in_shutdown() == {"spine1"}
     small_pod.assert_told()
+    listed = run("runs", "list", str(small_pod.fabric))
+    assert "maintenance 1, stopped: spine1 in graceful shutdown, work begun" in listed.out
     again = small_pod.maintain("spine2", "--", "true")
     assert again.code == 2
     assert "is not finished: spine1 (in graceful shutdown, work begun)" in again.err
