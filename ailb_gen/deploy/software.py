@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ailb_gen.deploy.junos_release import Image, is_evolved, read_image, same_release
+from ailb_gen.deploy.login import LOGIN_REFUSED
 from ailb_gen.deploy.maintenance_work import WorkDevice, WorkError
 from ailb_gen.deploy.switch_driver import DeviceError, Phase
+from ailb_gen.errors import DeployError
 from ailb_gen.progress import Progress, quiet
 
 if TYPE_CHECKING:
@@ -140,7 +142,7 @@ class SoftwareWork:
             found = _tried(device, Phase.READ, lambda software: software.running())
             if not isinstance(found, DeviceError):
                 return found
-            if time.monotonic() >= until or found.phase is not Phase.CONNECT:
+            if time.monotonic() >= until or not _may_answer(found):
                 raise WorkError(f"{found}; nothing was done") from found
             _pause(device)
 
@@ -223,6 +225,12 @@ def _tried(device: WorkDevice, phase: Phase, act: Callable[[DeviceSoftware], T])
         return act(DeviceSoftware(connection))
 
     return device.session.pool.run([device.name], work, phase)[device.name]
+
+
+def _may_answer(error: DeviceError) -> bool:
+    """Return whether a device may be restarting: not where it answers, or where this side has no key or password."""
+    wrong_here = isinstance(error.__cause__, DeployError) or LOGIN_REFUSED in error.reason
+    return error.phase is Phase.CONNECT and not wrong_here
 
 
 def _asked(device: WorkDevice, phase: Phase, act: Callable[[DeviceSoftware], T]) -> T:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -192,6 +193,19 @@ def test_a_device_that_was_restarted_by_a_former_call(bench: Bench) -> None:
     bench.told.clear()
     work(bench.device())
     assert bench.steps == [f"runs {NEW} already"]
+
+
+def test_a_login_that_is_refused_is_not_repeated(bench: Bench) -> None:
+    bench.site.fleet.add_faults(SPINE, Fault("refuse-auth", "connect", 0))
+    with pytest.raises(WorkError, match=r"the login is refused; .*; nothing was done"):
+        bench.work(restart_s=600.0)(bench.device())
+
+
+def test_two_at_once(bench: Bench) -> None:
+    work = bench.work()
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(work, map(bench.device, SPINES)))
+    assert {bench.site.device(name).version for name in SPINES} == {NEW}
 
 
 def test_a_signal_while_the_device_restarts(bench: Bench) -> None:
