@@ -292,7 +292,8 @@ def _conclude(report: MaintenanceReport, place: fleet.FabricArguments, dry_run: 
         return
     done = [name for name, one in report.devices.items() if one.finished]
     if report.complete:
-        echo((f"{len(done)} of {len(report.devices)} devices done; record: {report.file}", Style.PASS))
+        what = "given up, no device is out" if report.given_up else f"{len(done)} of {len(report.devices)} devices done"
+        echo((f"{what}; record: {report.file}", Style.PASS))
         return
     lines = [f"  {name}: {report.devices[name].text}" for name in report.devices if name not in done]
     reasons = [one.reason for one in report.devices.values() if one.reason and not one.finished]

@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from ailb_gen.errors import UsageError
 from ailb_gen.intent.drain import Drain, parse_drain, parse_spine
-from ailb_gen.intent.edit import edit
+from ailb_gen.intent.edit import add_items, edit, remove_items
 from ailb_gen.wording import did_you_mean, some
 from ailb_gen.yamlio import read_yaml
 
@@ -55,8 +55,7 @@ def add_entries(
     if not new:
         return text, ()
     if isinstance(value, list):
-        for at, one in enumerate(new, len(value)):
-            text = edit(text, (key.name, at), str(one), file)
+        text = add_items(text, (key.name,), [*map(str, new)], file)
     else:
         before = [] if value is None else [value]
         text = edit(text, (key.name,), [*before, *map(str, new)], file)
@@ -85,10 +84,7 @@ def _without(text: str, file: str, elements: Sequence[Drain], key: DrainKey) -> 
     value, present = _entries(text, file, key)
     if not isinstance(value, list):
         return edit(text, (key.name,), None, file)
-    for at in reversed(range(len(present))):
-        if present[at] in elements:
-            text = edit(text, (key.name, at), None, file)
-    return text
+    return remove_items(text, (key.name,), [at for at, one in enumerate(present) if one in elements], file)
 
 
 def _entries(text: str, file: str, key: DrainKey) -> tuple[object, tuple[Drain | None, ...]]:

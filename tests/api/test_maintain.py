@@ -92,6 +92,7 @@ def test_giving_up_brings_the_device_back_without_work(small_pod: Pod) -> None:
     assert small_pod.maintain("spines", "--", "false").code == 5
     ended = small_pod.maintain("--give-up")
     assert ended.code == 0, ended.err
+    assert "given up, no device is out; record:" in ended.out
     small_pod.assert_as_before()
     last = small_pod.last()
     assert last is not None
