@@ -43,6 +43,9 @@ class Phase(StrEnum):
     CONFIRM = "confirm"
     ROLLBACK = "rollback"
     UNLOCK = "unlock"
+    COPY = "copy"
+    INSTALL = "install"
+    REBOOT = "reboot"
 
 
 @dataclass(frozen=True, slots=True)
