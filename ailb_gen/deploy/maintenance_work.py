@@ -23,6 +23,9 @@ from ailb_gen.progress import Progress, quiet
 # Seconds between two looks at a command, and that it has to end after SIGTERM.
 LOOK_S, ENDING_S = 0.1, 10.0
 CHUNK = 64 << 10
+# Characters of a line, and bytes that are left when a command has ended, that are still printed: printing must not hold
+# up a maintenance. All of it is in the file.
+LONGEST_LINE, LAST_SHOWN = 1 << 20, 1 << 20
 # The files beside the record that hold what commands printed, by device.
 OUTPUT = "{name}.output"
 
@@ -119,17 +122,25 @@ class CommandWork:
             output.seek(start)
             lines = _OutputLines(device.write)
             while process.poll() is None:
-                lines.take(output.read(CHUNK))
-                if not why and device.stopped():
-                    why = "was ended by a signal to this program"
-                elif not why and time.monotonic() >= until:
-                    why = f"had not ended after {self.timeout_s:g} s of --timeout and was ended"
-                else:
-                    time.sleep(LOOK_S)
-                    continue
-                _end(process)
-            while data := output.read(CHUNK):
+                data = output.read(CHUNK)
                 lines.take(data)
+                if device.stopped():
+                    why = "was ended by a signal to this program"
+                elif time.monotonic() >= until:
+                    why = f"had not ended after {self.timeout_s:g} s of --timeout and was ended"
+                elif len(data) < CHUNK:
+                    time.sleep(LOOK_S)
+                if why:
+                    _end(process)
+            # What it has started may go on writing: that is not waited for.
+            left = os.fstat(output.fileno()).st_size - output.tell()
+            if left > LAST_SHOWN:
+                lines.end()
+                output.seek(left - LAST_SHOWN, os.SEEK_CUR)
+                skipped = left - LAST_SHOWN + len(output.readline(LAST_SHOWN))
+                device.tell(f"{device.name}: {skipped:,} bytes of output are not printed here; they are in {path}")
+                left -= skipped
+            lines.take(output.read(left))
             lines.end()
         why = why or _ended_badly(process.returncode)
         if why:
@@ -191,22 +202,31 @@ def _ended_badly(code: int) -> str:
 
 
 class _OutputLines:
-    """Text that comes in pieces of bytes, given on in whole lines."""
+    """Text that comes in pieces of bytes, given on in whole lines; of one that is too long only its existence."""
 
     def __init__(self, write: Callable[[str], None]) -> None:
         self._write = write
         self._decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
         self._rest = ""
+        self._long = False
 
     def take(self, data: bytes) -> None:
         *lines, self._rest = (self._rest + self._decoder.decode(data)).split("\n")
         for line in lines:
-            self._write(line)
+            self._give(line)
+        if len(self._rest) > LONGEST_LINE:
+            self._rest, self._long = "", True
 
     def end(self) -> None:
         rest = self._rest + self._decoder.decode(b"", final=True)
-        if rest:
-            self._write(rest)
+        if rest or self._long:
+            self._give(rest)
+        self._rest = ""
+
+    def _give(self, line: str) -> None:
+        # A part of a line could end within a secret, which would not be found then.
+        self._write(f"(a line of more than {LONGEST_LINE:,} characters)" if self._long else line)
+        self._long = False
 
 
 def command_work(words: tuple[str, ...], timeout_s: float) -> CommandWork:
