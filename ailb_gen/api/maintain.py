@@ -11,10 +11,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ailb_gen.api.connect import Driver, connect, records_of
-from ailb_gen.api.inputs import load
 from ailb_gen.api.maintain_before import batches_of, check_files, check_state, needed
 from ailb_gen.api.maintain_options import Connecting, MaintainOptions
-from ailb_gen.api.maintain_steps import MaintenanceSteps, UnrecordedError, digest_of
+from ailb_gen.api.maintain_steps import MaintenanceSteps, UnrecordedError, digest_of, shut_down
 from ailb_gen.deploy.maintenance_record import (
     COMPLETE,
     GIVEN_UP,
@@ -68,7 +67,7 @@ class MaintenanceReport:
     @property
     def left(self) -> list[str]:
         """The devices that were begun and are not done."""
-        return [name for name, one in self.devices.items() if one.touched and not one.finished]
+        return [name for name, one in self.devices.items() if one.left]
 
     @property
     def complete(self) -> bool:
@@ -134,7 +133,7 @@ class Maintainer:
             work = work_of(past)
             kept = {key: value for key, value in past.options.items() if key in KEPT}
             options = replace(options, **{**kept, **given})
-            if work is not None or self._in_shutdown() & past.left().keys():
+            if work is not None or shut_down(self.fabric) & past.left().keys():
                 self._check_unchanged(past)
             doing = f"{'go on with' if work is not None else 'give up'} the maintenance {past.name}"
             options.tell(f"{doing}: {some(name for name, one in past.devices.items() if not one.finished)}")
@@ -235,15 +234,12 @@ class Maintainer:
             )
         none_unsettled(self._runs)
 
-    def _in_shutdown(self) -> set[str]:
-        """Return the entries of `graceful_shutdown` in the fabric file. Raises IntentError."""
-        return {str(entry) for entry in load(self.fabric).fabric.graceful_shutdown}
-
     def _check_unchanged(self, past: RecordedMaintenance) -> None:
         """Make sure that the fabric file is as the maintenance left it. Raises UsageError, OutputError."""
         if digest_of(self.fabric) not in (past.files, past.expected):
-            left = past.left()
-            ways = f"bring it back to what it was, or undrain {some(left)} by hand" if left else "begin another one"
+            left, shut = past.left(), shut_down(self.fabric) & past.left().keys()
+            undrain = f"'ailb-gen undrain --graceful-shutdown' for {some(sorted(shut))} and then " if shut else ""
+            ways = f"bring it back to what it was, or give {undrain}--give-up" if left else "begin another one"
             raise UsageError(
                 f"{self.fabric}: it was changed since the maintenance {past.name} stopped; nothing was changed; {ways}"
             )
@@ -261,7 +257,7 @@ def _recording(state: StateDirectory, name: str) -> Iterator[RunLog]:
 
 def _carry_out(steps: MaintenanceSteps, past: RecordedMaintenance) -> str:
     """Do the steps of all batches; return why devices were not begun, empty if all is done. Raises UnrecordedError."""
-    begun = [name for name, one in steps.devices.items() if one.touched and not one.finished]
+    begun = [name for name, one in steps.devices.items() if one.left]
     batches = [[name for name in batch if not steps.devices[name].finished] for batch in past.batches]
     if steps.work is None:
         batches = [[name for name in batch if name in begun] for batch in batches]
@@ -284,9 +280,8 @@ def _carry_out(steps: MaintenanceSteps, past: RecordedMaintenance) -> str:
         stopped = "a signal asked for the end"
     elif not stopped and steps.failed:
         stopped = f"{some(steps.failed)} failed"
-    open_ones = [name for name, one in steps.devices.items() if one.touched and not one.finished]
     complete = GIVEN_UP if steps.work is None else COMPLETE
-    how = STOPPED if stopped or open_ones else complete
+    how = STOPPED if stopped or any(one.left for one in steps.devices.values()) else complete
     steps.record_end(how, stopped)
     if how == COMPLETE and steps.digest() != past.first:
         steps.options.warn(f"warning: {steps.fabric}: it is not what it was before; somebody has edited it meanwhile")

@@ -59,6 +59,11 @@ def digest_of(fabric: Path) -> str:
         raise OutputError(f"{fabric}: cannot read the file: {error.strerror}") from error
 
 
+def shut_down(fabric: Path) -> set[str]:
+    """Return the entries of `graceful_shutdown` in a fabric file. Raises IntentError."""
+    return {str(entry) for entry in load(fabric).fabric.graceful_shutdown}
+
+
 @dataclass(slots=True)
 class MaintenanceSteps:
     """Does the steps of some devices, and records them. `work` None: none is done any more, devices only come back.
@@ -104,10 +109,11 @@ class MaintenanceSteps:
         self._return(self._ready(names, MaintenanceStep.RETURN))
 
     def _skip_work(self, names: Sequence[str]) -> None:
-        """Note that nothing more is worked on; what was never drained as a whole need not be verified so."""
+        """Note that nothing more is worked on; what the files do not have drained cannot be verified so."""
+        shut = shut_down(self.fabric)
         for name in names:
             one = self.devices[name]
-            drained = MaintenanceStep.DRAIN in one.done or one.role != SPINE
+            drained = (MaintenanceStep.DRAIN in one.done and name in shut) or one.role != SPINE
             for step in (
                 MaintenanceStep.DRAIN,
                 MaintenanceStep.QUIET,
@@ -173,7 +179,7 @@ class MaintenanceSteps:
         with self._noting(names), self.connect(names) as connection:
             found = deviations(connection.context, names)
             own = [one for one in found if one.device in names]
-            others = any(one.touched and not one.finished for one in self.devices.values())
+            others = any(one.left for one in self.devices.values())
             if own or (found and not others):
                 raise DeployError(f"it was not begun, because not all is as designed:\n{summary(found)}")
             self._known = found
@@ -196,7 +202,7 @@ class MaintenanceSteps:
         if not names:
             return
         with self._noting(names):
-            shut = {str(one) for one in load(self.fabric).fabric.graceful_shutdown}
+            shut = shut_down(self.fabric)
             entries = [name for name in names if name in shut]
             change = partial(undrain, self.fabric, entries, graceful_shutdown=True)
             self.begin(

@@ -236,8 +236,10 @@ def _show_status(on: Maintainer, place: fleet.FabricArguments, as_json: bool) ->
     if one is None:
         typer.echo(f"{place.records.path}: no maintenance is recorded here.")
         return
-    rows = [(name, device.role, device.text, device.reason) for name, device in one.devices.items()]
-    echo_table(f"Maintenance {one.name} by {one.user}: {one.state}", ("device", "role", "state", "why"), rows)
+    rows = [(name, device.role, device.text) for name, device in one.devices.items()]
+    echo_table(f"Maintenance {one.name} by {one.user}: {one.state}", ("device", "role", "state"), rows)
+    for reason in filter(None, (device.reason for device in one.devices.values())):
+        typer.echo(reason)
     if one.left() and not one.running:
         for line in _ways(place):
             typer.echo(line)

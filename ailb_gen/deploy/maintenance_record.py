@@ -87,6 +87,11 @@ class DeviceProgress:
         )
 
     @property
+    def left(self) -> bool:
+        """Whether it was begun and is not done."""
+        return self.touched and not self.finished
+
+    @property
     def text(self) -> str:
         """Its state in words."""
         if self.finished:
@@ -94,6 +99,8 @@ class DeviceProgress:
         if not self.touched:
             return WAITING
         text = BEGUN_TEXT[self.begun] if self.begun is not None else DONE_TEXT[self.done[-1]]
+        if self.skipped:
+            text = text.replace("work done", "work not done")
         return text if self.role == SPINE else text.removeprefix("in graceful shutdown, ")
 
     def begin(self, step: MaintenanceStep) -> None:
@@ -144,7 +151,7 @@ class RecordedMaintenance:
 
     def left(self) -> dict[str, str]:
         """Return the devices that were begun and are not done, with their state."""
-        return {name: one.text for name, one in self.devices.items() if one.touched and not one.finished}
+        return {name: one.text for name, one in self.devices.items() if one.left}
 
 
 # How a maintenance ended; another one may begin then. One that stopped goes on or is given up.

@@ -278,6 +278,18 @@ def test_a_fabric_file_that_was_edited_meanwhile_is_not_taken(small_pod: Pod) ->
 
 
 @pytest.mark.long
+def test_a_fabric_file_that_was_checked_out_again_is_given_up(small_pod: Pod) -> None:
+    assert small_pod.maintain("spine1", "--", "false").code == 5
+    small_pod.fabric.write_bytes(small_pod.before["fabric.yaml"])
+    ended = small_pod.maintain("--resume", "--", "true")
+    assert (ended.code, "or give --give-up" in ended.err) == (2, True), ended.err
+    ended = small_pod.maintain("--give-up")
+    assert ended.code == 0, ended.err
+    assert small_pod.states() == {"spine1": "given up, work not done"}
+    small_pod.assert_as_before()
+
+
+@pytest.mark.long
 def test_a_statement_of_the_spine_alone_is_pushed(small_pod: Pod) -> None:
     assert small_pod.maintain("spine1", "--", "false").code == 5
     for name, old in small_pod.old.items():

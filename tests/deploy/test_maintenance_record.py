@@ -62,6 +62,15 @@ def test_a_step_that_is_repeated_undoes_what_follows_it() -> None:
     assert (progress.next, progress.done) == (MaintenanceStep.QUIET, (MaintenanceStep.DRAIN,))
 
 
+def test_work_that_was_given_up_is_not_told_as_done() -> None:
+    progress = DeviceProgress("spine")
+    progress.begin(MaintenanceStep.DRAIN)
+    for step in (MaintenanceStep.DRAIN, MaintenanceStep.QUIET, MaintenanceStep.WORK):
+        progress.end(step, skipped=True)
+    progress.begin(MaintenanceStep.VERIFY)
+    assert progress.text == "in graceful shutdown, work not done"
+
+
 def test_work_from_which_a_secret_was_taken_is_not_whole(tmp_path: Path) -> None:
     masked = HEAD_EVENT | {"work": {**WORK, "command": ["./upgrade.sh", "<secret>"]}}
     assert read(StateDirectory(tmp_path), "1", [HEAD_EVENT]).whole
