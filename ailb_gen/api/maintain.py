@@ -157,7 +157,7 @@ class Maintainer:
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """Keep other maintenances out, and make sure that no run is going on. Raises UsageError, OutputError."""
-        with self._kept_in.alone():
+        with self._kept_in.alone("the maintenance cannot be recorded", other="another maintenance"):
             with self._runs.alone():
                 pass
             yield
@@ -239,7 +239,7 @@ class Maintainer:
         if digest_of(self.fabric) not in (past.files, past.expected):
             left, shut = past.left(), shut_down(self.fabric) & past.left().keys()
             undrain = f"'ailb-gen undrain --graceful-shutdown' for {some(sorted(shut))} and then " if shut else ""
-            ways = f"bring it back to what it was, or give {undrain}--give-up" if left else "begin another one"
+            ways = f"bring it back to what it was then, or give {undrain}--give-up" if left else "begin another one"
             raise UsageError(
                 f"{self.fabric}: it was changed since the maintenance {past.name} stopped; nothing was changed; {ways}"
             )

@@ -54,9 +54,12 @@ class StateDirectory:
 
     @contextmanager
     def alone(
-        self, failed: str = "the run cannot be recorded", instead: str = "name another --state"
+        self,
+        failed: str = "the run cannot be recorded",
+        instead: str = "name another --state",
+        other: str = "another run",
     ) -> Iterator[None]:
-        """Keep other runs out; `failed` and `instead` are words of the errors: what does not happen, and what to do.
+        """Keep other runs out; the words of errors say what does not happen, what to do, and who is in the way.
 
         Raises UsageError while another run is going on, OutputError when nothing can be written.
         """
@@ -69,7 +72,7 @@ class StateDirectory:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
-                raise UsageError(f"{self.path}: another run uses it; wait until it has ended, or {instead}") from error
+                raise UsageError(f"{self.path}: {other} uses it; wait until it has ended, or {instead}") from error
             except OSError as error:
                 raise OutputError(
                     f"{self.path}: it cannot be locked: {error.strerror}; {instead}: it must be on a local disk"
