@@ -20,8 +20,9 @@ PORT = 9339
 # Specifying Data Reporting Intervals" in Juniper's guide of the Junos telemetry interface).
 COUNTERS_S, SESSIONS_S, MEDIA_S = 10, 30, 60
 STEP_S = 2
-# How long collectors show a value that does not come again: they forget it after 60 s, which is one interval of optics.
-KEPT_INTERVALS = 3
+# How long collectors show a value that does not come again, in intervals, and at least. Where nothing is said, gnmic and
+# Telegraf forget it after 60 s, which is one interval of optics.
+KEPT_INTERVALS, KEPT_S = 3, 60
 
 _PEERS = "/network-instances/network-instance/protocols/protocol/bgp/neighbors/neighbor"
 SESSIONS = (f"{_PEERS}/state", f"{_PEERS}/afi-safis/afi-safi/state/prefixes")
@@ -103,4 +104,4 @@ ALL_SENSORS = (
 
 def kept_s(intervals_s: Iterable[int]) -> int:
     """Return for how many seconds collectors show a value, by the intervals at which values come."""
-    return KEPT_INTERVALS * max(intervals_s)
+    return max(KEPT_S, KEPT_INTERVALS * max(intervals_s))

@@ -20,9 +20,9 @@ from ailb_gen.monitoring.timing import Timing
 
 # A leaf that sends or receives less than this per uplink has no load to compare: sessions and probes alone.
 IDLE_BPS = 1_000_000
-# Loads as multiples of the expected one: nothing to speak of; nothing, with MIXED of the time before (in the loads of a
-# leaf whose other uplinks carry more for it: 4 * 0.2 / 3.2 of four); too much for a link or a spine.
-SILENT, SHORT, HIGH = 0.05, 0.33, 1.25
+# Loads as multiples of the expected one: nothing to speak of; nothing, with MIXED of the time before (0.33 where the
+# leaf has half of its traffic now); too much for a link or a spine.
+SILENT, SHORT, HIGH = 0.05, 0.36, 1.25
 # Of the load of its color everywhere, below which a link, or a leaf, has less than the color.
 LESS = 0.5
 UP, ESTABLISHED = 1, 6
