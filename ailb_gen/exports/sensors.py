@@ -20,8 +20,8 @@ PORT = 9339
 # Specifying Data Reporting Intervals" in Juniper's guide of the Junos telemetry interface).
 COUNTERS_S, SESSIONS_S, MEDIA_S = 10, 30, 60
 STEP_S = 2
-# How long collectors show a value that does not come again, in intervals, and at least. Where nothing is said, gnmic and
-# Telegraf forget it after 60 s, which is one interval of optics.
+# How long collectors show a value that does not come again, in intervals, and at least. Where nothing is said, gnmic
+# and Telegraf forget it after 60 s, which is one interval of optics.
 KEPT_INTERVALS, KEPT_S = 3, 60
 
 _PEERS = "/network-instances/network-instance/protocols/protocol/bgp/neighbors/neighbor"
