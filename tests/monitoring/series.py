@@ -76,17 +76,24 @@ class Watched:
         (folder / "rules.yml").write_bytes(self.files["rules.yml"])
 
     def firing(
-        self, before: Observed, after: Observed, *times_s: int, mixed: float = 0.0, ended: bool = False
+        self,
+        before: Observed,
+        after: Observed,
+        *times_s: int,
+        mixed: float = 0.0,
+        ended: bool = False,
+        step_s: int = INTERVAL_S,
     ) -> list[dict[str, str]]:
         """Return the alerts that fire at any of the times; each has its name and the labels that tell where.
 
-        The change comes after the part `mixed` of the interval of two samples; with `ended` it lasts five minutes only.
+        The change comes after the part `mixed` of the interval of two samples; with `ended` it lasts LASTS intervals.
+        Rules are evaluated every `step_s` seconds.
         """
         query = "count by (alertname, device, interface, color, spine, server) (ALERTS{alertstate='firing'})"
         tests = [{"expr": query, "eval_time": f"{time}s", "exp_samples": []} for time in times_s]
         body = {
             "rule_files": ["rules.yml"],
-            "evaluation_interval": f"{INTERVAL_S // 3}s",
+            "evaluation_interval": f"{step_s}s",
             "tests": [
                 {
                     "interval": f"{INTERVAL_S}s",
