@@ -175,12 +175,12 @@ ALERTS = (
 )
 
 
-def alert_rules(fabric: str, interval_s: int, runbooks: str) -> list[dict[str, Any]]:
-    """Return the alerts of a fabric as rules of Prometheus.
+def alert_rules(fabric: str, interval_s: int, runbooks: str, waiting: bool) -> list[dict[str, Any]]:
+    """Return the alerts of a fabric as rules of Prometheus: those at once, or those that wait.
 
     `runbooks` is the URL of the documentation; without one, alerts name the file of their page.
     """
-    return [_rule(alert, fabric, interval_s, runbooks) for alert in ALERTS]
+    return [_rule(alert, fabric, interval_s, runbooks) for alert in ALERTS if waiting == (alert.intervals > 0)]
 
 
 def _rule(alert: Alert, fabric: str, interval_s: int, runbooks: str) -> dict[str, Any]:

@@ -1,11 +1,11 @@
 """Recording rules: counters with color, rail, stripe and peer, loads against the expected ones, and what is located.
 
-Names are those of Prometheus's practice, level:metric:operation. All rules are in one group, whose rules are evaluated
-in their order: each one reads what those before it recorded at the same time. Rates are those between the last two
-samples (`irate`). The first one after a change mixes the time before and after it, so thresholds hold for MIXED of it
-as well, and what is compared with each other is mixed alike. Samples have the time of the switch: without it, the loads
-of two links that are sampled at different moments would differ. Such series end without a mark, so states count for as
-long as they may be renewed.
+Names are those of Prometheus's practice, level:metric:operation. Rules of a group are evaluated in their order: each
+one reads what those before it recorded at the same time. Rates are those between the last two samples (`irate`). The
+first one after a change mixes the time before and after it, so thresholds hold for MIXED of it as well, and what is
+compared with each other is mixed alike. Samples have the time of the switch: without it, the loads of two links that
+are sampled at different moments would differ. Such series end without a mark, so states count for as long as they may
+be renewed.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ SILENT, SHORT, HIGH = 0.05, 0.36, 1.25
 # Of the load of its color everywhere, below which a link, or a leaf, has less than the color.
 LESS = 0.5
 UP, ESTABLISHED = 1, 6
+# Counters that loads follow from; the others stand still where all is right.
+_OF_LOADS = ("tx_octets", "rx_octets")
 _PORT = "fabric, device, interface"
 _LABELS = "color, peer, role, stripe, rail"
 
@@ -38,25 +40,36 @@ class Recording(NamedTuple):
 
 
 def recording_rules(design: Design, collector: Collector, timing: Timing) -> list[Recording]:
-    """Return the recording rules of a fabric, in the order in which they are evaluated."""
+    """Return the recording rules of a fabric that alerts at once read, in the order in which they are evaluated."""
     one = f'fabric="{design.name}"'
-    return [*_counters(one, collector, timing), *_loads(one), *_located(one, design), *_uneven(one)]
+    rates = (_rate(one, collector, timing, key) for key in _OF_LOADS)
+    return [*rates, *_states(one, collector, timing), *_loads(one), *_located(one, design), *_uneven(one)]
 
 
-def _counters(one: str, collector: Collector, timing: Timing) -> Iterator[Recording]:
-    """Yield the counters and states of uplinks with the labels of the link, and the sessions by switch."""
+def lasting_rules(design: Design, collector: Collector, timing: Timing) -> list[Recording]:
+    """Return those that only alerts read which wait."""
+    one = f'fabric="{design.name}"'
+    return [_rate(one, collector, timing, key) for key in COUNTERS if key not in _OF_LOADS]
+
+
+def _labeled(one: str, collector: Collector, series: str) -> str:
+    """Return series of ports with the labels of the link."""
+    port = f'label_replace({series}, "interface", "$1", "{collector.port_label}", "(.+)")'
     info = f"max by ({_PORT}, {_LABELS}) (ailb_uplink_info{{{one}}})"
+    return f"max by ({_PORT}) ({port}) * on ({_PORT}) group_left ({_LABELS}) {info}"
 
-    def labeled(series: str) -> str:
-        port = f'label_replace({series}, "interface", "$1", "{collector.port_label}", "(.+)")'
-        return f"max by ({_PORT}) ({port}) * on ({_PORT}) group_left ({_LABELS}) {info}"
 
-    for key in COUNTERS:
-        rate = labeled(f"irate({collector.metrics[key]}{{{one}}}[{timing.window_s}s])")
-        unit, factor = (key.replace("octets", "bits"), "8 * ") if key.endswith("octets") else (key, "")
-        yield Recording(f"ailb_uplink:{unit}:rate", factor + rate)
+def _rate(one: str, collector: Collector, timing: Timing, key: str) -> Recording:
+    """Return the rate of a counter of uplinks."""
+    rate = _labeled(one, collector, f"irate({collector.metrics[key]}{{{one}}}[{timing.window_s}s])")
+    unit, factor = (key.replace("octets", "bits"), "8 * ") if key.endswith("octets") else (key, "")
+    return Recording(f"ailb_uplink:{unit}:rate", factor + rate)
+
+
+def _states(one: str, collector: Collector, timing: Timing) -> Iterator[Recording]:
+    """Yield the states of uplinks, and the sessions by switch."""
     link_state = f"last_over_time({collector.metrics['link_state']}{{{one}}}[{timing.window_s}s])"
-    yield Recording("ailb_uplink:up:bool", labeled(f"({link_state} == bool {UP})"))
+    yield Recording("ailb_uplink:up:bool", _labeled(one, collector, f"({link_state} == bool {UP})"))
     session_state = f"{collector.metrics['session_state']}{{{one}}}[{timing.sessions_window_s}s]"
     up = f"sum by (fabric, device) (last_over_time({session_state}) == bool {ESTABLISHED})"
     # A neighbor that was discovered vanishes with its session: a switch with counters and no neighbor has none.

@@ -9,21 +9,28 @@ sample and an evaluation together may take a fifth of a scrape interval.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from ailb_gen.exports.sensors import STEP_S
 
 # The part of a rate that may be of the time before a fault and still tells it.
 MIXED = 0.2
+# Links whose rules Prometheus evaluates in half a second of a processor: with more, evaluations come less often.
+LINKS_PER_S = 1000
 # Scrapes whose samples rates use: two, also when two in a row have failed.
 SAMPLES = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """The seconds of everything that repeats, by those between two scrapes; MIXED holds from 15 s on."""
+    """The seconds of everything that repeats, by those between two scrapes.
+
+    MIXED holds from 15 s on, in fabrics of up to LINKS_PER_S `links` for each fifteenth of it.
+    """
 
     scrape_s: int
+    links: int = 0
 
     @property
     def counters_s(self) -> int:
@@ -38,7 +45,7 @@ class Timing:
     @property
     def evaluation_s(self) -> int:
         """Between two evaluations of the rules: they come soon after a scrape, whose moment Prometheus chooses."""
-        return max(1, self.scrape_s // 15)
+        return min(self.scrape_s, max(1, self.scrape_s // 15, math.ceil(self.links / LINKS_PER_S)))
 
     @property
     def window_s(self) -> int:

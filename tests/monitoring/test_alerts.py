@@ -195,6 +195,6 @@ def test_every_alert_has_a_page_that_names_it() -> None:
 
 
 def test_alerts_link_to_the_documentation_where_it_is() -> None:
-    linked = alert_rules("lab", 15, "https://docs.example.net/gpu/")[0]["annotations"]
+    linked = alert_rules("lab", 15, "https://docs.example.net/gpu/", False)[0]["annotations"]
     assert linked["runbook_url"] == "https://docs.example.net/gpu/troubleshooting/wrong-color.html"
-    assert alert_rules("lab", 15, "")[0]["annotations"]["runbook"] == "docs/troubleshooting/wrong-color.md"
+    assert alert_rules("lab", 15, "", False)[0]["annotations"]["runbook"] == "docs/troubleshooting/wrong-color.md"

@@ -100,4 +100,9 @@ def test_samples_and_evaluations_take_no_more_of_an_interval_than_the_first_rate
     assert timing.counters_s + timing.evaluation_s <= MIXED * scrape_s
     # A session is sampled, scraped and evaluated within two intervals.
     assert timing.sessions_s + scrape_s + timing.evaluation_s <= 2 * scrape_s
+    # Larger fabrics are evaluated less often, never less than once per scrape.
+    often = [Timing(scrape_s, links).evaluation_s for links in (1, 1000, 5000, 10**6)]
+    assert often == sorted(often)
+    assert often[1] == timing.evaluation_s
+    assert often[-1] == scrape_s
     assert timing.counters_s % 2 == timing.sessions_s % 2 == 0
