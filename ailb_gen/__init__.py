@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from ailb_gen.api.grow import GrowthResult as GrowthResult
     from ailb_gen.api.grow import grow as grow
     from ailb_gen.api.inputs import load as load
+    from ailb_gen.api.maintain import Maintainer as Maintainer
+    from ailb_gen.api.maintain import MaintenanceReport as MaintenanceReport
+    from ailb_gen.api.maintain import maintainer as maintainer
     from ailb_gen.api.points import Execution as Execution
     from ailb_gen.api.replace import Replacement as Replacement
     from ailb_gen.api.replace import replace_nic as replace_nic
@@ -60,6 +63,7 @@ _NAMES = {
     "api.generate": ("Generation", "compute_design", "generate"),
     "api.grow": ("GrowthResult", "grow"),
     "api.inputs": ("load",),
+    "api.maintain": ("Maintainer", "MaintenanceReport", "maintainer"),
     "api.points": ("Execution",),
     "api.replace": ("Replacement", "replace_nic", "replace_server", "replace_switch"),
     "api.routes": ("Routes", "compute_routes"),

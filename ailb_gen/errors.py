@@ -34,7 +34,8 @@ EXIT_CODES = {
     "devices or validate, a closed pipe too); the packages of an extra are not installed; Batfish cannot be reached or "
     "fails (the other reports are written); a device cannot be reached or refuses, and nothing in the wave was changed",
     ExitCode.ROLLED_BACK: "a push failed after a commit, and the named devices were rolled back",
-    ExitCode.ATTENTION: "a device could not be brought to its old or its new configuration: manual action is needed",
+    ExitCode.ATTENTION: "a device could not be brought to its old or its new configuration: manual action is needed. "
+    "Also: `maintain` left a device out of service, or its work is not done",
     ExitCode.BUG: "an internal error; the traceback says where",
     ExitCode.INTERRUPTED: "stopped with Ctrl-C; the old tree is unchanged. SIGTERM, SIGHUP and SIGQUIT stop the "
     "program the same way, with 143, 129 and 131. An interrupted push ends in order, with 3, 4 or 5",
@@ -56,7 +57,7 @@ CODES = {
     "breakout-conflict": "one physical port would have to be split in two ways",
     "conflict": "two settings contradict each other",
     "csv-row": "a row that is not CSV or has the wrong number of cells",
-    "drain-cuts": "a drain, or disabled ports, that leave two leaves without a path",
+    "drain-cuts": "a drain, a graceful shutdown, or disabled ports, that leave two leaves without a path",
     "duplicate-address": "a loopback or management address twice",
     "duplicate-asn": "an AS number twice; only spines may share one",
     "duplicate-color": "a color named twice",
@@ -95,7 +96,7 @@ CODES = {
     "uneven-colors": "colors that do not divide the uplinks of a leaf evenly",
     "unfit-interval": "warning: an inactivity interval of DLB that does not fit the job",
     "unknown-color": "a color that is not among the fabric's",
-    "unknown-device": "an override, or a drain, for a device that is not in the fabric",
+    "unknown-device": "an override, a drain or a graceful shutdown for a device that is not in the fabric",
     "unknown-key": "a key or column that does not exist",
     "unknown-kind": "a kind of server that `server_kinds` does not describe",
     "unknown-platform": "a platform without a profile",

@@ -78,6 +78,9 @@ class Intents:
             data["overrides"] = self.overrides(data, stripes, rails, spines)
         if self.some(0.25):
             data["drain"] = self.drains(data, stripes, rails, spines)
+        if spines > 1 and "drain" not in data and self.some(0.2):
+            cores = self.names(data, stripes, rails, spines)[1]
+            data["graceful_shutdown"] = self.one(self.one(*cores), [self.one(*cores)], "*1")
         return data
 
     def ports(self, spines: int, links: int) -> Data:

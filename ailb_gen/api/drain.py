@@ -1,4 +1,4 @@
-"""Taking parts out of service and back: the entries of `drain` in a fabric file, edited in place."""
+"""Taking parts out of service and back: entries of `drain` or `graceful_shutdown` in a fabric file, edited in place."""
 
 from __future__ import annotations
 
@@ -39,20 +39,29 @@ class DrainChange:
 
 
 def drain(
-    fabric: str | Path, elements: Sequence[str], *, floor: float = 0, write: bool = True, warn: Warn = unheeded
+    fabric: str | Path,
+    elements: Sequence[str],
+    *,
+    graceful_shutdown: bool = False,
+    floor: float = 0,
+    write: bool = True,
+    warn: Warn = unheeded,
 ) -> DrainChange:
     """Take devices, cables or colors out of service in a fabric file; comments, order and form of the file stay.
 
-    Elements that are drained already stay so. `floor` is the share of capacity, in percent, that every pair of leaves
-    keeps, unless the elements take none. Raises UsageError when it would not, and for files that cannot be edited,
-    IntentError for elements that the fabric lacks and drains that leave leaves without a path, OutputError.
+    With `graceful_shutdown` elements are spines: they go on forwarding, and their routes become the last choice. A
+    spine that is out of service in the other way is moved. Elements that are drained already stay so. `floor` is the
+    share of capacity, in percent, that every pair of leaves keeps, unless the elements take none. Raises UsageError
+    when it would not, and for files that cannot be edited, IntentError for elements that the fabric lacks and drains
+    that leave leaves without a path, OutputError.
     """
-    from ailb_gen.intent.drain_entries import add_entries, parse_elements
+    from ailb_gen.intent.drain_entries import DRAIN, SHUTDOWN, add_entries, parse_elements
 
     files = EditedFiles()
     path, text = _read(files, fabric)
-    chosen = parse_elements(elements)
-    after, new = add_entries(text, str(fabric), chosen)
+    key = SHUTDOWN if graceful_shutdown else DRAIN
+    chosen = parse_elements(elements, key)
+    after, new = add_entries(text, str(fabric), chosen, key)
     present = tuple(one for one in chosen if one not in new)
     design, capacity = _meaning(path, text, after, warn)
     least = capacity[0] if capacity else None
@@ -66,17 +75,26 @@ def drain(
     return _result(files, design, capacity, new, present, write)
 
 
-def undrain(fabric: str | Path, elements: Sequence[str], *, write: bool = True, warn: Warn = unheeded) -> DrainChange:
+def undrain(
+    fabric: str | Path,
+    elements: Sequence[str],
+    *,
+    graceful_shutdown: bool = False,
+    write: bool = True,
+    warn: Warn = unheeded,
+) -> DrainChange:
     """Put devices, cables or colors back into service in a fabric file; the rest of the file stays as it is.
 
-    Raises UsageError for what is not drained and files that cannot be edited, IntentError, OutputError.
+    With `graceful_shutdown` elements are spines in graceful shutdown. Raises UsageError for what is not drained and
+    files that cannot be edited, IntentError, OutputError.
     """
-    from ailb_gen.intent.drain_entries import parse_elements, remove_entries
+    from ailb_gen.intent.drain_entries import DRAIN, SHUTDOWN, parse_elements, remove_entries
 
     files = EditedFiles()
     path, text = _read(files, fabric)
-    chosen = parse_elements(elements)
-    after = remove_entries(text, str(fabric), chosen)
+    key = SHUTDOWN if graceful_shutdown else DRAIN
+    chosen = parse_elements(elements, key)
+    after = remove_entries(text, str(fabric), chosen, key)
     meaning = _meaning(path, text, after, warn)
     files.put(path, after)
     return _result(files, *meaning, chosen, (), write)
@@ -99,7 +117,7 @@ def _meaning(path: Path, before: str, after: str, warn: Warn) -> tuple[Design, t
     """Return the design of the text after the edit, and the capacity left. Raises IntentError."""
     from ailb_gen.design.build import build
     from ailb_gen.design.capacity import capacity_left
-    from ailb_gen.intent.drain_entries import KEY
+    from ailb_gen.intent.drain_entries import OTHER
     from ailb_gen.intent.load import parse
 
     try:
@@ -109,7 +127,7 @@ def _meaning(path: Path, before: str, after: str, warn: Warn) -> tuple[Design, t
             raise
         # The lines of new entries are nowhere to be read.
         place = Place(f"{path} (not written)", 0)
-        ours = tuple(f"{KEY}{end}" for end in ("", "["))
+        ours = tuple(f"{key.name}{end}" for key in OTHER for end in ("", "["))
         raise IntentError(
             replace(one, place=place) if one.path.startswith(ours) else one for one in error.problems
         ) from error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,12 +88,14 @@ def generate(
     jobs: int = 1,
     progress: Progress = quiet,
     warn: Warn = unheeded,
+    permit: Callable[[Changes], None] = lambda changes: None,
 ) -> Generation:
     """Generate the configuration of every device; write what changed to `output`, all of it or nothing.
 
     `limit` are names, globs or roles of devices; `templates` a directory of templates that replace the shipped ones;
     `links`: servers of one profile are links to it, by default as the directory has it. With `replace_fabric` the
-    directory may hold another fabric. Raises IntentError, UsageError, TemplateError, OutputError, WorkerError.
+    directory may hold another fabric. `permit` is called with the changes before they are written, and may raise.
+    Raises IntentError, UsageError, TemplateError, OutputError, WorkerError.
     """
     from ailb_gen.design.build import build
     from ailb_gen.design.problems import collapsed
@@ -120,6 +122,7 @@ def generate(
                 warn(str(problem))
             warnings += moved
         if write:
+            permit(made.changes)
             write_rendering(made, replace_fabric)
     return Generation(design, made, warnings, write)
 

@@ -12,7 +12,7 @@ from itertools import product
 from ailb_gen.network.fabric import Network
 from ailb_gen.network.policy import Community
 from ailb_gen.routing.policy import has_community, members
-from ailb_gen.routing.route import COLOR, WELL_KNOWN
+from ailb_gen.routing.route import COLOR, GRACEFUL_SHUTDOWN, WELL_KNOWN
 
 # The community that a route carries in the shadow where it has the AIGP attribute in the fabric.
 AIGP = "aigp"
@@ -76,9 +76,11 @@ class Communities:
 
 
 def communities(network: Network) -> Communities:
-    """Collect the values of all communities that any switch names, in order."""
+    """Collect the values of all communities that any switch names, or adds in a graceful shutdown, in order."""
     named = (community for switch in network.switches.values() for community in switch.communities.values())
-    values = sorted({value for community in named for value in members(community)})
+    groups = (group for switch in network.switches.values() for group in switch.groups)
+    own_values = {GRACEFUL_SHUTDOWN} if any(group.shutdown_sender for group in groups) else set[str]()
+    values = sorted(own_values.union(value for community in named for value in members(community)))
     own = _free(values)
     table, count = {}, 0
     for value in values:

@@ -3,7 +3,8 @@
 BGP-DPF does three things that Batfish does not know. `fabric-advertise` announces without asking a policy: a policy
 in front of the switch's own does that. A session passes only its color: communities stand for colors and the same
 policies filter them. AIGP comes before the AS path: a community stands for it, and gives a route a higher local
-preference wherever it is received.
+preference wherever it is received. The same policies stand for a graceful shutdown (RFC 8326), which the files ask for
+in one statement.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from ailb_gen.batfish.unsupported import SENT_ON
 from ailb_gen.network.model import Group, Switch
 from ailb_gen.network.policy import Policy, Term
 from ailb_gen.routing.policy import matches
-from ailb_gen.routing.route import DEFAULT_LOCAL_PREFERENCE, WELL_KNOWN, Route
+from ailb_gen.routing.route import DEFAULT_LOCAL_PREFERENCE, GRACEFUL_SHUTDOWN, WELL_KNOWN, Route
 from ailb_gen.routing.speaker import Rules, lists_of, originated, rules
 
 # A route's local preference is doubled, so that AIGP fits in between.
@@ -76,6 +77,21 @@ class Translator:
             yield f"{head} with-aigp then local-preference {SCALE * DEFAULT_LOCAL_PREFERENCE + 1}"
         else:
             yield f"{head} with-aigp then community delete {aigp}"
+        yield from self._shut_down(rule, head)
+
+    def _shut_down(self, rule: Rules, head: str) -> Iterator[str]:
+        """Yield the terms by which routes of a graceful shutdown get its local preference; AIGP decides among them."""
+        if rule.shutdown_sender:
+            yield f"{head} graceful-shutdown-sender then community add {self._one(GRACEFUL_SHUTDOWN)}"
+        if rule.shutdown_preference is None or GRACEFUL_SHUTDOWN not in self.communities.values:
+            return
+        lowest = SCALE * rule.shutdown_preference
+        yield f"{head} graceful-shutdown from community {self._one(GRACEFUL_SHUTDOWN)}"
+        yield f"{head} graceful-shutdown then local-preference {lowest}"
+        if rule.aigp:
+            both = self._named((GRACEFUL_SHUTDOWN, self.communities.aigp))
+            yield f"{head} graceful-shutdown-aigp from community {both}"
+            yield f"{head} graceful-shutdown-aigp then local-preference {lowest + 1}"
 
     def outgoing(self, name: str, group: Group) -> Iterator[str]:
         """Yield the policy, under some name, that routes pass before a group's own export policies."""
@@ -98,6 +114,8 @@ class Translator:
         if not rule.aigp:
             yield f"{head} without-aigp then community delete {self._one(self.communities.aigp)}"
         yield from self._filter(rule, head)
+        if rule.shutdown_sender:
+            yield f"{head} graceful-shutdown-sender then community add {self._one(GRACEFUL_SHUTDOWN)}"
 
     def own(self) -> dict[str, tuple[str, ...]]:
         """Return the switch's own policies that any group imports or exports by; of some nothing is left."""

@@ -52,6 +52,7 @@ UNRECOGNIZED = (
     _line(
         r"set routing-options forwarding-table ecmp-fast-reroute$", MEASURED, "covered by AILB406; it changes no route"
     ),
+    _line(BGP + r"graceful-shutdown ", INFERRED, "the shadow has a community and local preferences"),
     _line(r"set interfaces \S+ number-of-sub-ports ", MEASURED, "covered by AILB1xx: ports and breakout"),
     _line(r"set class-of-service ", MEASURED, "covered by AILB7xx; Batfish models no queues"),
     _line(r"set system management-instance$", MEASURED, "management only"),

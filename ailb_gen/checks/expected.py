@@ -12,7 +12,18 @@ from dataclasses import dataclass
 from ailb_gen.checks.expected_cabling import expected_cabling
 from ailb_gen.checks.expected_switches import Outline, outline
 from ailb_gen.errors import UsageError
-from ailb_gen.intent.drain import IN_ALL, Drain, Ends, capacity, chosen, trouble
+from ailb_gen.intent.drain import (
+    IN_ALL,
+    SHUTDOWN,
+    Drain,
+    Ends,
+    Trouble,
+    capacity,
+    chosen,
+    shutdown_trouble,
+    spines_of,
+    trouble,
+)
 from ailb_gen.intent.models import Fabric
 from ailb_gen.intent.settings import PortOverride
 from ailb_gen.network.fabric import Cable, End
@@ -29,17 +40,24 @@ class ExpectedDrain:
 
     `ports` are those that `drain` disables, at both ends of a link; `ends` are the leaves' ends of links that carry
     nothing, also because the intent disables a single port. `missing` is, by leaf, how many of its links to a spine
-    in a color that makes; `lines` say it in words: one per entry, and one for all if there are several.
+    in a color that makes; `lines` say it in words: one per entry, and one for all if there are several. `last` are the
+    spines in graceful shutdown: their links are up, and carry what has no other path.
     """
 
     ports: frozenset[End]
     ends: frozenset[End]
     missing: Mapping[str, Counts]
     lines: tuple[str, ...]
+    last: frozenset[str] = frozenset()
+
+    @property
+    def whole(self) -> bool:
+        """Whether all links carry their share."""
+        return not self.missing and not self.last
 
     def takes(self, cable: Cable) -> bool:
         """Return whether a cable is out of service."""
-        return any(end in self.ports or end in self.ends for end in (cable.a, cable.b))
+        return any(end in self.ports or end in self.ends or end.device in self.last for end in (cable.a, cable.b))
 
 
 NO_DRAIN = ExpectedDrain(frozenset(), frozenset(), {}, ())
@@ -53,7 +71,7 @@ class ExpectedFabric(Outline):
 
 
 def expected_fabric(fabric: Fabric) -> ExpectedFabric:
-    """Compute the fabric that is asked for. Raises UsageError for a drain that names nothing."""
+    """Compute the fabric that is asked for. Raises UsageError for a drain or graceful shutdown that names nothing."""
     found = outline(fabric)
     return ExpectedFabric(found.fabric, found.colors, found.switches, found.pool, drained(found))
 
@@ -70,7 +88,8 @@ def drained(expected: Outline) -> ExpectedDrain:
     switches = expected.switches
     off = {End(name, port) for name, row in switches.items() for port, own in row.ports.items() if own.disabled}
     entries = expected.fabric.drain
-    if not entries and not off:
+    last = _in_shutdown(expected)
+    if not entries and not off and not last:
         return NO_DRAIN
     cables = expected_cabling(expected)
     rows = [Ends(*cable[:4], cable.color) for cable in (*cables.links, *cables.hosts)]
@@ -86,26 +105,47 @@ def drained(expected: Outline) -> ExpectedDrain:
             ports.add(End(row.leaf, row.leaf_port))
             if row.color:
                 ports.add(End(row.other, row.other_port))
+    for name in last:
+        lines.append(_line(f"{name} {SHUTDOWN}", [row for row in links if row.other == name], len(links)))
     for at, row in enumerate(rows):
         ends = [end for end in (End(row.leaf, row.leaf_port), End(row.other, row.other_port)) if end in off]
         if ends:
             gone.add(at)
             lines.append(_line(f"{ends[0].device} {ends[0].port}", [row], len(links)))
     if len(lines) > 1:
-        lines.append(_line(IN_ALL, [rows[at] for at in sorted(gone)], len(links)))
+        without = [row for at, row in enumerate(rows) if at in gone or (row.color and row.other in last)]
+        lines.append(_line(IN_ALL, without, len(links)))
     missing: dict[str, Counts] = defaultdict(lambda: defaultdict(int))
     for row in (rows[at] for at in gone if rows[at].color):
         missing[row.leaf][row.other, row.color] += 1
     out = frozenset(End(rows[at].leaf, rows[at].leaf_port) for at in gone if rows[at].color)
-    return ExpectedDrain(frozenset(ports), out, {leaf: dict(found) for leaf, found in missing.items()}, tuple(lines))
+    counts = {leaf: dict(found) for leaf, found in missing.items()}
+    return ExpectedDrain(frozenset(ports), out, counts, tuple(lines), frozenset(last))
+
+
+def _in_shutdown(expected: Outline) -> tuple[str, ...]:
+    """Return the spines in graceful shutdown, in order. Raises UsageError for an entry that names none."""
+    spines = [spine.name for spine in expected.spines]
+    others = {"leaf": [leaf.name for leaf in expected.leaves], "color": [color.name for color in expected.colors]}
+    found: set[str] = set()
+    for entry in expected.fabric.graceful_shutdown:
+        wrong = shutdown_trouble(entry, spines, others)
+        if wrong is not None:
+            raise _unusable("graceful_shutdown", wrong)
+        found.update(spines_of(entry, spines))
+    return tuple(name for name in spines if name in found)
+
+
+def _unusable(key: str, wrong: Trouble) -> UsageError:
+    hint = did_you_mean(wrong.word, wrong.known)
+    return UsageError(f"{key}: {wrong.reason}{f'; {hint}' if hint else ''}")
 
 
 def _chosen(entry: Drain, rows: Sequence[Ends]) -> list[int]:
     wrong = trouble(entry, rows)
     if wrong is None:
         return chosen(entry, rows)
-    hint = did_you_mean(wrong.word, wrong.known)
-    raise UsageError(f"drain: {wrong.reason}{f'; {hint}' if hint else ''}")
+    raise _unusable("drain", wrong)
 
 
 def _line(what: str, rows: Iterable[Ends], total: int) -> str:

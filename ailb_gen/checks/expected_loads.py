@@ -43,7 +43,9 @@ class ExpectedLoads:
         self.backups = np.zeros((len(colors), len(colors)), dtype=bool)
         for color, others in paths.backups.items():
             self.backups[colors[color], [colors[other] for other in others]] = True
-        self.whole = not expected.drained.missing
+        # Spines in graceful shutdown, with a place for the color.
+        self.last = np.array([[spine in paths.last] for spine in spines])
+        self.whole = expected.drained.whole
         words = {color.backup for color in expected.colors}
         # Then all links carry the same, and so do all spines.
         self.symmetric = self.whole and len(words) == 1 and not words & {color.name for color in expected.colors}
@@ -62,23 +64,42 @@ class ExpectedLoads:
 
     def load(self, near: Table, far: Table) -> LinkLoad:
         """Compute the load of one unit from leaves with links `near` to those with `far`; either may be several."""
-        both = (near > 0) & (far > 0)
-        hops = (near * both).sum(axis=-2, keepdims=True)
-        up = both / np.maximum(hops, 1.0) / both.shape[-1]
-        down = np.divide(up * near, far, out=np.zeros_like(up), where=np.broadcast_to(far > 0, up.shape))
-        unpinned = hops[..., 0, :] == 0
+        first, pinned = _pinned(near * ~self.last, far * ~self.last)
+        up, down, unpinned = first.up, first.down, ~pinned
         if unpinned.any():
             near, far = np.broadcast_to(near, up.shape), np.broadcast_to(far, up.shape)
             for color in np.flatnonzero(unpinned.reshape(-1, unpinned.shape[-1]).any(axis=0)):
                 # Only the pairs that lack the color: of many kinds of leaves few do.
                 some = unpinned[..., color]
-                more = self._backed_up(int(color), near[some], far[some])
+                more = self._unpinned(int(color), near[some], far[some])
                 up[some] += more.up
                 down[some] += more.down
         return LinkLoad(up, down)
 
-    def _backed_up(self, color: int, near: Table, far: Table) -> LinkLoad:
-        """Compute the load of a prefix that no spine has in its own color at both ends."""
+    def _unpinned(self, color: int, near: Table, far: Table) -> LinkLoad:
+        """Compute the load of a prefix that no spine in full service has in its own color at both ends.
+
+        What may lack a backup, too, goes over spines in graceful shutdown.
+        """
+        found, sure = self._backed_up(color, near * ~self.last, far * ~self.last)
+        if self.last.any() and not sure.all():
+            more = self._over_last(color, near[~sure] * self.last, far[~sure] * self.last)
+            found.up[~sure] += more.up
+            found.down[~sure] += more.down
+        return found
+
+    def _over_last(self, color: int, near: Table, far: Table) -> LinkLoad:
+        """Compute the load of a prefix over spines in graceful shutdown: in its own color, else by its backups."""
+        only = np.arange(near.shape[-1]) == color
+        found, pinned = _pinned(near * only, far * only)
+        rest = ~pinned[..., color]
+        more, _ = self._backed_up(color, near[rest], far[rest])
+        found.up[rest] += more.up
+        found.down[rest] += more.down
+        return found
+
+    def _backed_up(self, color: int, near: Table, far: Table) -> tuple[LinkLoad, NDArray[np.bool_]]:
+        """Compute the load of a prefix that no spine has in its own color at both ends, and whether it has a path."""
         heard = (far > 0) & self.backups[color] & ~(far[..., color] > 0)[..., None]
         usable = heard & (near > 0)
         sure = heard.any(axis=-1) & ~(heard & ~usable).any(axis=-1)
@@ -87,7 +108,8 @@ class ExpectedLoads:
         hops = least.sum(axis=-2, keepdims=True) - least + near
         share = usable / np.maximum(hops, 1.0) / near.shape[-1]
         links_down = (far * heard).sum(axis=-1, keepdims=True)
-        return LinkLoad(share, heard * (share * near).max(axis=-1, keepdims=True) / np.maximum(links_down, 1.0))
+        down = heard * (share * near).max(axis=-1, keepdims=True) / np.maximum(links_down, 1.0)
+        return LinkLoad(share, down), sure.any(axis=-1)
 
     def highest(self) -> float:
         """Return the highest load of a link when every leaf sends one unit, evenly to all others."""
@@ -138,6 +160,15 @@ class ExpectedLoads:
         table = self.kinds[self.kind_of[leaf]]
         found = self.load(table, self.kinds).up if out else self.load(self.kinds, table).down
         return _top((weights[:, None, None] * found).sum(axis=0))
+
+
+def _pinned(near: Table, far: Table) -> tuple[LinkLoad, NDArray[np.bool_]]:
+    """Compute the load of prefixes over the links of their own colors, and by color whether there are any."""
+    both = (near > 0) & (far > 0)
+    hops = (near * both).sum(axis=-2, keepdims=True)
+    up = both / np.maximum(hops, 1.0) / both.shape[-1]
+    down = np.divide(up * near, far, out=np.zeros_like(up), where=np.broadcast_to(far > 0, up.shape))
+    return LinkLoad(up, down), hops[..., 0, :] > 0
 
 
 def _first(loads: Iterator[float], enough: float) -> float:

@@ -20,11 +20,13 @@ Pairs = frozenset[tuple[str, str]]
 class ExpectedPaths:
     """The links of every leaf that are in service, and what follows for single prefixes.
 
-    Colors are given by value. `kinds` are the different sets of links, `kind_of` says which one a leaf has.
+    Colors are given by value. `kinds` are the different sets of links, `kind_of` says which one a leaf has. The links
+    of `last`, the spines in graceful shutdown, carry what has no path over others.
     """
 
     def __init__(self, expected: ExpectedFabric) -> None:
         self.expected = expected
+        self.last = expected.drained.last
         values = {color.name: color.value for color in expected.colors}
         whole: Links = Counter(
             (spine.name, values[name])
@@ -52,8 +54,13 @@ class ExpectedPaths:
 
     def pinned(self, leaf: str, owner: str, color: str) -> Pairs:
         """Return where a leaf reaches an owner's prefix in its own color: over spines that have both in that color."""
+        return self._pinned(leaf, owner, color, last=False)
+
+    def _pinned(self, leaf: str, owner: str, color: str, last: bool) -> Pairs:
         there = self.links(owner)
-        return frozenset(link for link in self.links(leaf) if link[1] == color and link in there)
+        return frozenset(
+            link for link in self.links(leaf) if link[1] == color and link in there and (link[0] in self.last) == last
+        )
 
     def advertised_colors(self, owner: str, color: str) -> Mapping[str, frozenset[str]]:
         """Return in which colors every spine may pass on an owner's prefix.
@@ -74,12 +81,24 @@ class ExpectedPaths:
         return self._advertised[key]
 
     def backed_up(self, leaf: str, owner: str, color: str) -> tuple[Pairs, frozenset[str]]:
-        """Return where a leaf may reach an owner's prefix by its backups, and the spines that it surely uses."""
+        """Return where a leaf may reach an owner's prefix by its backups, and the spines that it surely uses.
+
+        Without a spine that it surely uses, those in graceful shutdown come next, in the prefix's own color first.
+        """
+        possible, sure = self._backed_up(leaf, owner, color, last=False)
+        if sure or not self.last:
+            return possible, sure
+        pinned = self._pinned(leaf, owner, color, last=True)
+        spines = frozenset(spine for spine, _ in pinned)
+        more, surely = (pinned, spines) if pinned else self._backed_up(leaf, owner, color, last=True)
+        return (possible | more, frozenset()) if possible else (more, surely)
+
+    def _backed_up(self, leaf: str, owner: str, color: str, last: bool) -> tuple[Pairs, frozenset[str]]:
         here = self.links(leaf)
         possible: set[tuple[str, str]] = set()
         sure = set()
         for spine, names in self.advertised_colors(owner, color).items():
-            if color in names:
+            if color in names or (spine in self.last) != last:
                 continue
             found = {(spine, name) for name in names} & here.keys()
             possible |= found
@@ -88,7 +107,10 @@ class ExpectedPaths:
         return frozenset(possible), frozenset(sure)
 
     def partitions(self) -> Iterator[tuple[str, str, ExpectedColor]]:
-        """Yield pairs of leaves without a path in a color: one pair for every two kinds of leaves."""
+        """Yield pairs of leaves without a path in a color: one pair for every two kinds of leaves.
+
+        A spine in graceful shutdown is no path: it may go at any time.
+        """
         members: dict[int, list[str]] = defaultdict(list)
         for leaf, kind in self.kind_of.items():
             members[kind].append(leaf)
@@ -100,7 +122,7 @@ class ExpectedPaths:
                 for color in self.expected.colors:
                     if self.pinned(source, target, color.value):
                         continue
-                    if not self.backed_up(source, target, color.value)[1]:
+                    if not self._backed_up(source, target, color.value, last=False)[1]:
                         yield source, target, color
 
 

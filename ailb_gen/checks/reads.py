@@ -30,7 +30,7 @@ _PARTS = {
         "Switch.groups Switch.as_lists AsList Discovery Neighbor.name Neighbor.address Neighbor.interface Neighbor.own "
         "Neighbor.peer_as Group.name Group.external Group.color Group.local_as Group.imports Group.exports Group.inet6 "
         "Group.aigp Group.multipath Group.multiple_as Group.peer_as Group.peer_as_list Group.discoveries "
-        "Group.neighbors Group.forbidden Group.typed Group.disabled"
+        "Group.neighbors Group.forbidden Group.typed Group.disabled Group.shutdown_sender Group.shutdown_preference"
     ),
     "BFD": "Group.bfd SessionBfd",
     "policies": "Switch.policies Switch.communities Switch.prefix_lists Policy Term RouteFilter PrefixList Community",
@@ -79,6 +79,7 @@ _READS = {
     "AILB501 AILB502 AILB503 AILB504 AILB505 AILB506 AILB507": _ROUTES,
     "AILB203": "names of switches, AS numbers and router ids, sessions, cables",
     "AILB207": "names of switches, sessions, BFD, cables",
+    "AILB213": "names of switches, sessions",
     "AILB208": (
         "names of switches, interfaces, router advertisements, settings of router advertisements, sessions, BFD, "
         "policies, colored routes, ECMP, other statements"

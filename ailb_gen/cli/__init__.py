@@ -49,6 +49,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "deploy": "deploy.deploy",
         "confirm": "deploy.confirm",
         "rollback": "deploy.rollback",
+        "maintain": "maintain.maintain",
         "runs": "runs.app",
         "drift": "observe.drift",
         "verify": "observe.verify",
@@ -59,7 +60,7 @@ SECTIONS: dict[str, dict[str, str]] = {
     TEST: {"emulate": "emulate.emulate", "lab": "lab.app"},
     PREDICT: {"simulate": "simulate.simulate", "study": "study.study"},
 }
-PARSED = {"plan": "plan.Detailed", "draw": "draw.Views"}
+PARSED = {"maintain": "maintain.WithCommand", "plan": "plan.Detailed", "draw": "draw.Views"}
 
 
 class Root(Verbs):

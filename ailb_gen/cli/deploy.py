@@ -75,7 +75,6 @@ SIGNERS = Annotated[
     Path | None,
     typer.Option("--allowed-signers", help="Require a plan signed by one of these (ssh-keygen).", metavar="FILE"),
 ]
-RESUME = Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")]
 ON_FAILURE = Annotated[OnFailure, typer.Option("--on-failure", help="Keep earlier waves, or roll back all.")]
 FOREIGN = Annotated[
     bool, typer.Option("--allow-foreign-deletes", help="Allow the first push to delete statements of others.")
@@ -91,7 +90,7 @@ def deploy(
     plan_signature: SIGNATURE = None,
     allowed_signers: SIGNERS = None,
     dry_run: options.DRY_RUN = False,
-    resume: RESUME = False,
+    resume: options.RESUME = False,
     yes: options.YES = False,
     limit: options.LIMIT = None,
     min_paths: options.MIN_PATHS = 1,
@@ -256,8 +255,8 @@ def _run(
         watched = replace(
             options,
             show=partial(_show, pages),
-            approve=partial(_approve, signals, yes, options.dry_run),
-            tell=_tell,
+            approve=partial(approve, signals, yes, options.dry_run),
+            tell=tell,
             progress=progress,
             compare=bool(pages.files),
             begun=pages.note_run,
@@ -313,14 +312,14 @@ def _show(pages: Pages, found: Plan) -> None:
     show_waves(found)
 
 
-def _tell(text: str) -> None:
+def tell(text: str) -> None:
     """Print what happens; what is further in happened in a wave: an error, or what is done about it."""
     milder = text.startswith(("  rolling back ", "  interrupted: ")) or ": warning: " in text
     style = Style.WARN if milder else Style.FAIL
     echo_wrapped((text, style if text.startswith("  ") else None))
 
 
-def _approve(signals: Signals, yes: bool, dry_run: bool, question: str) -> str:
+def approve(signals: Signals, yes: bool, dry_run: bool, question: str) -> str:
     """Ask a person at a terminal; return how it was approved, empty for no. Raises UsageError without a terminal."""
     if yes or dry_run:
         return "--yes" if yes else "--dry-run"

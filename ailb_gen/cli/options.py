@@ -32,6 +32,7 @@ LIMIT = Annotated[
 ]
 JSON = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 YES = Annotated[bool, typer.Option("-y", "--yes", help="Go ahead without asking.")]
+RESUME = Annotated[bool, typer.Option("--resume", help="Continue what was interrupted.")]
 DRY_RUN = Annotated[bool, typer.Option("--dry-run", help="Check and show everything, but change nothing.")]
 OLDER_THAN = typer.Option("--older-than", help="Delete only what is older: 90m, 12h, 30d, 12w, 1y.", metavar="AGE")
 LIST = Annotated[bool, typer.Option("--list", help="List the names.")]

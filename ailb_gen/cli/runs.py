@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ailb_gen.deploy.recorded_changes import DeviceUndo
+    from ailb_gen.deploy.run_history import StateDirectory
     from ailb_gen.deploy.run_pruning import Pruning
     from ailb_gen.deploy.run_summary import RunPart, RunSummary
 
@@ -79,9 +80,26 @@ def list_(fabric: options.FABRIC, last: LAST = 20, state: options.STATE = None, 
         if older > 0:
             verb = "is" if older == 1 else "are"
             typer.echo(f"{counted(older, 'older run')} {verb} not listed; --last {len(found) + older} lists all")
+        _tell_maintenance(records.state)
     broken = [one.why for one in found if not one.parts and one.why]
     if broken:
         raise OutputError("\n".join(broken))
+
+
+def _tell_maintenance(state: StateDirectory) -> None:
+    """Say which devices a maintenance has out of service. Raises OutputError where its record cannot be read."""
+    from ailb_gen.deploy.maintenance_record import maintenances, unfinished_one
+
+    past = unfinished_one(maintenances(state))
+    left = past.left() if past is not None else {}
+    if past is not None and left:
+        rows = ", ".join(f"{name} {text}" for name, text in left.items())
+        echo(
+            (
+                f"maintenance {_short(past.name)}, {past.state}: {rows}; 'ailb-gen maintain --status' has more",
+                Style.WARN,
+            )
+        )
 
 
 def _row(one: RunSummary) -> tuple[str, ...]:

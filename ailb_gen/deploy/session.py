@@ -151,6 +151,14 @@ def _device(
     return DRIVERS[access.driver](reach)
 
 
+def user_name() -> str:
+    """Return the user who runs this; in a container it may be only a number."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return str(os.getuid())
+
+
 T = TypeVar("T")
 
 
@@ -169,11 +177,8 @@ class DeploySession:
 
     @property
     def user(self) -> str:
-        """The user who runs this, for the record; in a container it may be only a number."""
-        try:
-            return getpass.getuser()
-        except (KeyError, OSError):
-            return str(os.getuid())
+        """The user who runs this, for the record."""
+        return user_name()
 
     @property
     def roles(self) -> dict[str, str]:

@@ -235,6 +235,7 @@ class DesignBuilder:
                     hosts=hosts[slot.name],
                     as_lists=lists[slot.role],
                     drained=parts.out.ports.get(slot.name, NOTHING),
+                    graceful_shutdown=slot.name in parts.out.spines,
                     spare=parts.spare[slot.name],
                 ),
             )
@@ -257,7 +258,7 @@ class DesignBuilder:
         spare = spare_ports(self.slots, ports, self.fabric.spare_ports, self.problems)
         check.check_ports(by_name, claimed, spare, self.problems)
         check.check_links(by_name, rows, self.problems)
-        self.problems.stop_on_errors("drains are" if self.fabric.drain else "")
+        self.problems.stop_on_errors("drains are" if self.fabric.drain or self.fabric.graceful_shutdown else "")
         out = drained(by_name, rows, uses, self.colors, self.problems)
         self.problems.stop_on_errors()
         given = {row.slot.name: row for row in handed}

@@ -1,4 +1,4 @@
-"""The capacity between leaves that drains and disabled ports leave."""
+"""The capacity between leaves that drains, graceful shutdowns and disabled ports leave."""
 
 from __future__ import annotations
 
@@ -40,15 +40,18 @@ def capacity_left(design: Design) -> tuple[CapacityLeft, ...]:
     """Return the capacity that pairs of leaves have left, the least first.
 
     Of a pair it is the sum over spines and colors of the smaller of both leaves' links there; a link counts that is
-    in service at both ends. Pairs that share no spine and color have none that could be left, and do not count.
+    in service at both ends, and whose spine is not in graceful shutdown. Pairs that share no spine and color have none
+    that could be left, and do not count.
     """
     off = {(one.name, port.interface) for one in design.switches for port in one.fabric_ports if port.disabled}
+    shut = {spine.name for spine in design.spines if spine.graceful_shutdown}
     whole: dict[str, dict[tuple[str, str], int]] = {leaf.name: defaultdict(int) for leaf in design.leaves}
     now: dict[str, dict[tuple[str, str], int]] = {leaf.name: defaultdict(int) for leaf in design.leaves}
     for link in design.links:
         key = (link.spine, link.color.name)
         whole[link.leaf][key] += link.speed_gbps
-        if (link.leaf, link.leaf_interface) not in off and (link.spine, link.spine_interface) not in off:
+        ends = ((link.leaf, link.leaf_interface), (link.spine, link.spine_interface))
+        if link.spine not in shut and off.isdisjoint(ends):
             now[link.leaf][key] += link.speed_gbps
     alike: dict[tuple[frozenset[object], frozenset[object]], list[str]] = defaultdict(list)
     for name in whole:

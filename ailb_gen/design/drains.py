@@ -1,4 +1,4 @@
-"""Drains: the parts out of service by `drain` and disabled ports, and whether every pair of leaves keeps a path."""
+"""Drains: what `drain`, `graceful_shutdown` and disabled ports take out of service, and whether paths are left."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,7 +10,18 @@ from ailb_gen.design.model import Color
 from ailb_gen.design.problems import Problems
 from ailb_gen.design.servers import HostPortUse
 from ailb_gen.design.wiring import Wire
-from ailb_gen.intent.drain import IN_ALL, Drain, Ends, capacity, chosen, trouble
+from ailb_gen.intent.drain import (
+    IN_ALL,
+    SHUTDOWN,
+    Drain,
+    Ends,
+    both,
+    capacity,
+    chosen,
+    shutdown_trouble,
+    spines_of,
+    trouble,
+)
 from ailb_gen.wording import did_you_mean
 from ailb_gen.yamlio import Path
 
@@ -22,10 +33,14 @@ Cut = tuple[str, str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Drained:
-    """Parts out of service: ports by switch that `drain` disables, and lines that describe the missing capacity."""
+    """Parts out of service: ports by switch that `drain` disables, and lines that describe the missing capacity.
+
+    `spines` are those in graceful shutdown: their ports stay up.
+    """
 
     ports: Mapping[str, frozenset[str]]
     lines: tuple[str, ...]
+    spines: frozenset[str] = frozenset()
 
 
 NOTHING: frozenset[str] = frozenset()
@@ -38,10 +53,10 @@ def drained(
     colors: tuple[Color, ...],
     problems: Problems,
 ) -> Drained:
-    """Resolve `drain`; notes entries that name nothing, and pairs of leaves that it cuts."""
-    entries = problems.intent.fabric.drain
+    """Resolve `drain` and `graceful_shutdown`; notes entries that name nothing, and pairs of leaves that they cut."""
+    entries, shut = problems.intent.fabric.drain, problems.intent.fabric.graceful_shutdown
     named = {name for name, slot in slots.items() if any(port.disabled for port in slot.device.ports.values())}
-    if not entries and not named:
+    if not entries and not shut and not named:
         return Drained({}, ())
     links = [row.link for row in rows]
     cables = [Ends(k.leaf, k.leaf_interface, k.spine, k.spine_interface, k.color.name) for k in links]
@@ -58,13 +73,45 @@ def drained(
             if cable.color:
                 ports[cable.other].add(cable.other_port)
         lines.append(_line(str(entry), found, cables, len(links)))
+    spines = _in_shutdown(slots, cables, problems)
+    for name in spines:
+        found = [at for at, link in enumerate(links) if link.spine == name]
+        gone.update(found)
+        lines.append(_line(f"{name} {SHUTDOWN}", found, cables, len(links)))
     lines += [_line(text, [at], cables, len(links)) for at, text in off.items()]
     if len(lines) > 1:
         # Entries may name the same links.
         lines.append(_line(IN_ALL, sorted(gone), cables, len(links)))
     if gone:
         _check_cuts(slots, cables[: len(links)], gone, colors, problems)
-    return Drained({name: frozenset(found) for name, found in ports.items()}, tuple(lines))
+    return Drained({name: frozenset(found) for name, found in ports.items()}, tuple(lines), frozenset(spines))
+
+
+def _in_shutdown(slots: Mapping[str, Slot], cables: Sequence[Ends], problems: Problems) -> tuple[str, ...]:
+    """Return the spines in graceful shutdown, in order; notes entries that name none, or one that is drained."""
+    fabric = problems.intent.fabric
+    spines = tuple(name for name, slot in slots.items() if slot.role == "spine")
+    found: set[str] = set()
+    for number, entry in enumerate(fabric.graceful_shutdown):
+        others = {
+            "leaf": [name for name, slot in slots.items() if slot.role == "leaf"],
+            "server": [cable.other for cable in cables if not cable.color],
+            "color": [cable.color for cable in cables if cable.color],
+        }
+        path = _path("graceful_shutdown", number, problems)
+        wrong = shutdown_trouble(entry, spines, others)
+        if wrong is not None:
+            problems.error(wrong.code, path, wrong.reason, did_you_mean(wrong.word, wrong.known))
+        elif name := both(entry, fabric.drain, spines):
+            reason = f"{name} is drained, too: no session is left over which it could withdraw its routes"
+            problems.error("conflict", path, reason, "name it under one of 'drain' and 'graceful_shutdown'")
+        found.update(spines_of(entry, spines))
+    return tuple(name for name in spines if name in found)
+
+
+def _path(key: str, number: int, problems: Problems) -> Path:
+    """Return the path of an entry, which is that of the key where it is no list."""
+    return (key, number) if (key, number) in problems.intent.source.places else (key,)
 
 
 def _disabled(slots: Mapping[str, Slot], cables: Sequence[Ends]) -> dict[int, str]:
@@ -81,8 +128,9 @@ def _disabled(slots: Mapping[str, Slot], cables: Sequence[Ends]) -> dict[int, st
 def _found(entry: Drain, number: int, cables: Sequence[Ends], problems: Problems) -> list[int]:
     wrong = trouble(entry, cables)
     if wrong is not None:
-        path: Path = ("drain", number) if ("drain", number) in problems.intent.source.places else ("drain",)
-        problems.error(wrong.code, path, wrong.reason, did_you_mean(wrong.word, wrong.known))
+        problems.error(
+            wrong.code, _path("drain", number, problems), wrong.reason, did_you_mean(wrong.word, wrong.known)
+        )
         return []
     return chosen(entry, cables)
 
@@ -109,7 +157,8 @@ def _check_cuts(
     source, target, missing = cuts[0]
     what = "any prefix" if len(missing) == len(colors) else f"the prefix of color {', '.join(missing)}"
     more = ", and others" if len(cuts) > 1 else ""
-    path: Path = ("drain",) if problems.intent.fabric.drain else ("overrides",)
+    fabric = problems.intent.fabric
+    path: Path = ("drain",) if fabric.drain else ("graceful_shutdown",) if fabric.graceful_shutdown else ("overrides",)
     reason = f"{source} would have no path left to {what} of {target}{more}"
     hint = "keep a spine, in a color that is the prefix's own or backs it up, to which both are connected"
     if not all(left.values()):

@@ -211,7 +211,10 @@ class DesignManagement:
 
 @dataclass(frozen=True, slots=True)
 class DesignSwitch:
-    """A leaf or a spine. `vlan` and `prefixes` are empty on spines; `number` counts from 1 in the stripe."""
+    """A leaf or a spine. `vlan` and `prefixes` are empty on spines; `number` counts from 1 in the stripe.
+
+    `graceful_shutdown`: its peers use its routes last.
+    """
 
     name: str
     role: Role
@@ -232,6 +235,7 @@ class DesignSwitch:
     maximum_ecmp: int
     device_settings: DeviceSettings
     extra_config: tuple[str, ...]
+    graceful_shutdown: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,7 @@ class SwitchParts:
     hosts: Sequence[HostPortUse]
     as_lists: dict[str, DesignAsList]
     drained: frozenset[str]
+    graceful_shutdown: bool
     spare: tuple[str, ...]
 
 
@@ -208,4 +209,5 @@ def build_switch(slot: Slot, parts: SwitchParts) -> DesignSwitch:
         maximum_ecmp=maximum_ecmp(max(links.values(), default=0)),
         device_settings=parts.settings,
         extra_config=slot.extra_config,
+        graceful_shutdown=parts.graceful_shutdown,
     )

@@ -1,9 +1,9 @@
-"""Entries of `drain`: links and server ports to take out of service, by device, port or color."""
+"""Entries of `drain` and `graceful_shutdown`: what to take out of service, by device, port or color."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Annotated, NamedTuple
@@ -17,6 +17,14 @@ from ailb_gen.wording import counted
 WORD = r"[A-Za-z0-9_.\-*?\[\]!]+"
 # What the line is about that sums up several.
 IN_ALL = "in all"
+# What the line of a spine in graceful shutdown adds to its name.
+SHUTDOWN = "in graceful shutdown"
+# Why what is no spine cannot be shut down gracefully.
+NO_SPINE = {
+    "leaf": "only spines are shut down gracefully: a leaf is the only path to its NICs",
+    "server": "only spines are shut down gracefully; name the server under 'drain'",
+    "color": "only spines are shut down gracefully; name the spines of the color",
+}
 SHOWN = 8
 # Percent; what is less is not written as nothing.
 LEAST = 0.1
@@ -53,6 +61,13 @@ def parse_drain(value: object) -> Drain:
     return Drain(found["first"], found["second"] or "")
 
 
+def parse_spine(value: object) -> Drain:
+    """Read an entry of `graceful_shutdown`: the name of a spine, or a glob."""
+    if not isinstance(value, str) or re.fullmatch(WORD, value) is None:
+        raise wrong("wrong-value", f"{str(value)[:60]!r} is not the name of a spine, such as spine3, or a glob")
+    return Drain(value)
+
+
 def _as_list(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
@@ -65,6 +80,15 @@ DrainEntry = Annotated[
 ]
 DrainPlan = Annotated[
     tuple[DrainEntry, ...], BeforeValidator(_as_list, json_schema_input_type=str | tuple[DrainEntry, ...])
+]
+SpineEntry = Annotated[
+    Drain,
+    PlainValidator(parse_spine),
+    PlainSerializer(str, return_type=str),
+    WithJsonSchema({"type": "string", "examples": ["spine3", "spine*"]}),
+]
+ShutdownPlan = Annotated[
+    tuple[SpineEntry, ...], BeforeValidator(_as_list, json_schema_input_type=str | tuple[SpineEntry, ...])
 ]
 
 
@@ -123,6 +147,32 @@ def trouble(entry: Drain, cables: Sequence[Ends]) -> Trouble | None:
         reason = f"no cable of {min(of_devices)} has {entry.second!r} at an end"
         return Trouble("unused-port", reason, entry.second, tuple(sorted(ends)))
     return None
+
+
+def spines_of(entry: Drain, spines: Sequence[str]) -> tuple[str, ...]:
+    """Return the spines that an entry of `graceful_shutdown` names."""
+    return tuple(name for name in spines if fnmatchcase(name, entry.first))
+
+
+def shutdown_trouble(entry: Drain, spines: Sequence[str], others: Mapping[str, Sequence[str]]) -> Trouble | None:
+    """Return why an entry of `graceful_shutdown` cannot be used; None if it can be.
+
+    `others` are the names of what is no spine, by what it is.
+    """
+    if spines_of(entry, spines):
+        return None
+    for kind, names in others.items():
+        if entry.first in names:
+            reason = f"{entry.first} is a {kind}; {NO_SPINE[kind]}"
+            return Trouble("wrong-value", reason, "")
+    return Trouble("unknown-device", f"no spine is called {entry.first!r}", entry.first, tuple(spines))
+
+
+def both(entry: Drain, drains: Iterable[Drain], spines: Sequence[str]) -> str:
+    """Return a spine that an entry of `graceful_shutdown` and one of `drain` name; empty if there is none."""
+    whole = [one for one in drains if not one.second]
+    named = (name for name in spines_of(entry, spines) if any(fnmatchcase(name, one.first) for one in whole))
+    return next(named, "")
 
 
 def capacity(what: str, links: Sequence[str], total: int, servers: int = 0) -> str:

@@ -13,7 +13,7 @@ from pydantic import (
 
 from ailb_gen.errors import JunosSyntaxError
 from ailb_gen.intent import nccl as variables
-from ailb_gen.intent.drain import DrainPlan
+from ailb_gen.intent.drain import DrainPlan, ShutdownPlan
 from ailb_gen.intent.plans import Addressing, Asns, Bgp, Cabling, Loopbacks, Management, RouterIds, Tables, Vlans
 from ailb_gen.intent.platforms import Profile
 from ailb_gen.intent.scalars import (
@@ -313,5 +313,9 @@ class Fabric(Settings):
     hosts: Hosts = Hosts.model_construct()
     nccl: Nccl = Nccl.model_construct()
     drain: DrainPlan = Field((), description="out of service: devices, 'DEVICE PORT', 'DEVICE PEER', colors, or globs")
+    graceful_shutdown: ShutdownPlan = Field(
+        (),
+        description="spines whose routes become the last choice (RFC 8326), so that traffic leaves; names or globs",
+    )
     extra_config: ExtraConfig = Field("", description="Junos text in curly braces for every switch")
     overrides: Overrides = Overrides.model_construct()

@@ -60,12 +60,16 @@ class Expectations:
 
     def _uplink_rows(self) -> Rows:
         for (direction, end), share in self.uplinks.items():
+            # What should be idle, as to a spine in graceful shutdown, has no load to be compared with.
+            if not share:
+                continue
             place = {"device": end.device, "interface": end.interface, "color": end.color}
             yield {"fabric": self.fabric, **place, "direction": direction}, share
 
     def _rows_of(self, kind: str) -> Rows:
         for name, share in (self.colors if kind == "color" else self.spines).items():
-            yield {"fabric": self.fabric, kind: name}, share
+            if share:
+                yield {"fabric": self.fabric, kind: name}, share
 
 
 def expectations(design: Design, network: Network) -> Expectations:

@@ -182,7 +182,9 @@ class Group:
 
     A group whose static neighbors differ, in colors for example, is read as several of the same name, each with the
     neighbors that are configured alike. `color` is the name of its color community, `forbidden` what may not stand
-    beside auto-discovery, `typed` whether the type is written and not left to Junos.
+    beside auto-discovery, `typed` whether the type is written and not left to Junos. `shutdown_sender` is
+    `graceful-shutdown sender`, `shutdown_preference` the local preference of routes that carry the community of a
+    graceful shutdown (RFC 8326), None where the receiver is disabled.
     """
 
     name: str
@@ -203,10 +205,13 @@ class Group:
     forbidden: tuple[tuple[str, int], ...]
     typed: bool = True
     disabled: bool = False
+    shutdown_sender: bool = False
+    shutdown_preference: int | None = 0
     line: int = line_field()
     color_line: int = line_field()
     local_as_line: int = line_field()
     peer_as_line: int = line_field()
+    shutdown_line: int = line_field()
 
     @property
     def has_sessions(self) -> bool:

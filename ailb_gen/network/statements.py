@@ -21,6 +21,8 @@ SETTINGS = """
     description|disable|export|fabric-color|import|log-updown|peer-as
     bfd-liveness-detection minimum-interval|multiplier
     family inet6 unicast aigp disable
+    graceful-shutdown receiver disable|local-preference
+    graceful-shutdown sender ;
     local-as # ;
     multipath disable|multiple-as
 """
@@ -275,7 +277,7 @@ CONSEQUENCES: tuple[tuple[str, str], ...] = (
     ("protocols bgp *shutdown*", "the sessions are closed"),
     ("protocols bgp *prefix-limit*", "a session over its limit is closed, or drops routes"),
     ("protocols bgp *damping*", "a route that flapped is not used for minutes"),
-    ("protocols bgp *graceful-shutdown*", "the peers use these routes last"),
+    ("protocols bgp *graceful-shutdown sender*", "it concerns internal sessions, and the fabric has none"),
     ("protocols bgp *hold-time*", "a short one closes sessions, a long one keeps dead ones"),
     ("protocols bgp *multihop*", "fabric colors are for directly connected neighbors"),
     ("protocols bgp *", "it changes which sessions come up, or which routes they carry"),

@@ -68,7 +68,7 @@ def shape(device: DesignSwitch) -> object:
     management, rows = device.management, _described(device)
     return (
         (device.role, device.platform, device.maximum_ecmp, device.port_types, device.extra_config),
-        (id(device.device_settings), tuple(map(id, device.as_lists)), bool(device.loopback)),
+        (id(device.device_settings), tuple(map(id, device.as_lists)), bool(device.loopback), device.graceful_shutdown),
         (management.interface, bool(management.gateway)) if management else None,
         (device.vlan is not None, tuple(id(prefix.color) for prefix in device.prefixes)),
         (tuple(map(INTERFACE, device.interfaces)), tuple(map(len, rows)), tuple(map(STATEMENTS, rows))),

@@ -10,6 +10,8 @@ DEFAULT_LOCAL_PREFERENCE = 100
 COLOR = "color:"
 # Communities that every router knows by name. All sessions here are external: what carries one of them goes nowhere.
 WELL_KNOWN = {"no-export": "65535:65281", "no-advertise": "65535:65282", "no-export-subconfed": "65535:65283"}
+# What the sender of a graceful shutdown adds (RFC 8326); it is sent on like any other.
+GRACEFUL_SHUTDOWN = "65535:0"
 KEPT_BACK = frozenset(WELL_KNOWN.values())
 
 

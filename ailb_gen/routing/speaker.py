@@ -12,7 +12,7 @@ from ailb_gen.addresses import Prefix
 from ailb_gen.network.model import FabricRoute, Group, Switch
 from ailb_gen.network.policy import Policy
 from ailb_gen.routing.policy import Lists, evaluate, members
-from ailb_gen.routing.route import BGP, DEFAULT_LOCAL_PREFERENCE, DIRECT, KEPT_BACK, Route
+from ailb_gen.routing.route import BGP, DEFAULT_LOCAL_PREFERENCE, DIRECT, GRACEFUL_SHUTDOWN, KEPT_BACK, Route
 
 ALL_COLORS = "all-colors"
 
@@ -22,7 +22,7 @@ class Rules:
     """The effect of a group on routes; equal for groups with the same effect, whatever their names.
 
     `color` is the value of the session's color community; None without one. `undefined` are policies and communities
-    that are named and not defined.
+    that are named and not defined. `shutdown_sender` and `shutdown_preference` are those of the group.
     """
 
     color: str | None
@@ -32,6 +32,8 @@ class Rules:
     multipath: bool
     multiple_as: bool
     undefined: tuple[str, ...]
+    shutdown_sender: bool = False
+    shutdown_preference: int | None = 0
 
 
 def color_value(switch: Switch, name: str | None) -> str | None:
@@ -54,6 +56,8 @@ def rules(switch: Switch, group: Group) -> Rules:
         multipath=group.multipath,
         multiple_as=group.multiple_as,
         undefined=tuple(missing),
+        shutdown_sender=group.shutdown_sender,
+        shutdown_preference=group.shutdown_preference,
     )
 
 
@@ -84,6 +88,11 @@ def originated(switch: Switch, route: FabricRoute, rule: Rules) -> Route | None:
     Over the route's own color with that community, and AIGP 0 if there is a backup; over a backup color with that
     session's community and no AIGP; a route without a color over every session. No export policy is applied.
     """
+    found = _originated(switch, route, rule)
+    return _tagged(found) if found is not None and rule.shutdown_sender else found
+
+
+def _originated(switch: Switch, route: FabricRoute, rule: Rules) -> Route | None:
     if route.color is None:
         return Route()
     if rule.color is None:
@@ -113,7 +122,12 @@ def exported(rule: Rules, lists: Lists, prefix: Prefix, active: Route) -> Route 
     if rule.color is not None and route.colors and rule.color not in route.colors:
         return None
     aigp = route.aigp if rule.aigp else None
-    return Route(route.as_path, route.communities, aigp, DEFAULT_LOCAL_PREFERENCE, route.med)
+    found = Route(route.as_path, route.communities, aigp, DEFAULT_LOCAL_PREFERENCE, route.med)
+    return _tagged(found) if rule.shutdown_sender else found
+
+
+def _tagged(route: Route) -> Route:
+    return replace(route, communities=route.communities | {GRACEFUL_SHUTDOWN})
 
 
 class Received(NamedTuple):
@@ -124,7 +138,11 @@ class Received(NamedTuple):
 
 
 def received(rule: Rules, lists: Lists, prefix: Prefix, route: Route, looped: bool = False) -> Received:
-    """Return what the import side makes of a route; `looped`: an AS number of the receiver's is in its path."""
+    """Return what the import side makes of a route; `looped`: an AS number of the receiver's is in its path.
+
+    A graceful shutdown comes after the policies (RFC 8326, section 4): its sender marks what comes in like what it
+    sends, and a receiver lowers the local preference of what is marked, whatever a policy has set.
+    """
     if not rule.aigp and route.aigp is not None:
         route = replace(route, aigp=None)
     if looped:
@@ -134,7 +152,12 @@ def received(rule: Rules, lists: Lists, prefix: Prefix, route: Route, looped: bo
             route, f"color mismatch: the route has {', '.join(sorted(route.colors))}, the session {rule.color}"
         )
     verdict = evaluate(rule.imports, lists, prefix, route, default=True)
-    return Received(verdict.route, "" if verdict.accepted else f"rejected by {verdict.by or 'import policy'}")
+    if not verdict.accepted:
+        return Received(verdict.route, f"rejected by {verdict.by or 'import policy'}")
+    route = _tagged(verdict.route) if rule.shutdown_sender else verdict.route
+    if rule.shutdown_preference is not None and GRACEFUL_SHUTDOWN in route.communities:
+        route = replace(route, local_preference=rule.shutdown_preference)
+    return Received(route)
 
 
 def direct() -> Route:

@@ -72,6 +72,7 @@ THREE = SMALL.replace("spines: 2", "spines: 3")
         THREE + OFF.format("leaves", "stripe1-leaf1", "et-0/0/1"),
         THREE + OFF.format("spines", "spine1", "et-0/0/1"),
         THREE + "drain: spine2\n",
+        THREE + "graceful_shutdown: spine2\n",
         THREE + "drain: ['stripe1-leaf1 spine1', 'stripe2-leaf2 spine3']\n",
         THREE + "links_per_spine: 2\ndrain: ['stripe1-leaf1 et-0/0/1']\n",
     ],

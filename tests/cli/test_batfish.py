@@ -49,7 +49,7 @@ def test_a_clean_fabric_passes(server: FakeBatfish, tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     code, out, err = run("validate", *LAB, "--batfish", server.address, "--report", f"json={report}")
     assert (code, err) == (0, "")
-    assert out.endswith("PASS: no findings; 111 checks passed; 8 skipped; 6 not applicable\n")
+    assert out.endswith("PASS: no findings; 112 checks passed; 8 skipped; 6 not applicable\n")
     assert statuses(report) == dict.fromkeys(ALL, "pass")
     assert server.networks == {}
     assert {name.split("/")[-1] for name in server.created if "/" in name} == {
@@ -163,7 +163,7 @@ def test_nobody_listens(tmp_path: Path) -> None:
     code, out, err = run("validate", *LAB, "--batfish", f"127.0.0.1:{port}", "--report", f"json={report}")
     assert code == 3
     assert err == f"ailb-gen: Batfish at 127.0.0.1:{port}: connecting: connection refused; {START}\n"
-    assert out.endswith("INCOMPLETE: no findings; 91 checks passed; 28 skipped; 6 not applicable\n")
+    assert out.endswith("INCOMPLETE: no findings; 92 checks passed; 28 skipped; 6 not applicable\n")
     assert json.loads(report.read_text())["passed"] is False
     assert statuses(report) == dict.fromkeys(ALL, "skip")
 
@@ -178,7 +178,7 @@ def test_a_service_that_dies_in_the_middle(server: FakeBatfish, tmp_path: Path) 
     assert "the network ailb-gen-" in err and "remains on Batfish" in err
     forked = {"AILB818", "AILB819", "AILB822", "AILB823"}
     assert statuses(report) == {name: "skip" if name in forked else "pass" for name in ALL}
-    assert "107 checks passed" in out
+    assert "108 checks passed" in out
 
 
 def test_what_cannot_be_deleted_is_said(server: FakeBatfish) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 from pathlib import Path
 
@@ -46,6 +47,31 @@ def test_a_spine_is_drained_and_put_back(cli: Cli, lab: Path) -> None:
     assert (code, lab.read_text()) == (0, LAB)
     assert "-  - spine3\n" in out
     assert "\n100 %  6      " in out
+
+
+def test_a_spine_leaves_gracefully_then_its_ports_go_down_and_back(cli: Cli, lab: Path) -> None:
+    shut, down = (f"{LAB}{key}:\n  - spine3\n" for key in ("graceful_shutdown", "drain"))
+    line = "drained: spine3 in graceful shutdown (4 of 16 uplinks of color red, 25 % of capacity)\n"
+    code, out, err = cli("drain", "fabric.yaml", "spine3", "--graceful-shutdown", "--floor", "75%")
+    assert (code, err, lab.read_text()) == (0, "fabric.yaml: written; next: ailb-gen generate fabric.yaml\n", shut)
+    assert line in out and "\n75 %  6      " in out
+    code, out, err = cli("drain", "fabric.yaml", "spine3", "--graceful-shutdown")
+    assert (code, err.split("\n")[0]) == (0, "fabric.yaml: spine3 is in graceful shutdown already")
+    # It takes no more capacity, so that the floor does not matter.
+    assert (cli("drain", "fabric.yaml", "spine3", "--floor", "90%")[0], lab.read_text()) == (0, down)
+    assert (cli("drain", "fabric.yaml", "spine3", "--graceful-shutdown")[0], lab.read_text()) == (0, shut)
+    assert re.search(r"^drained +spine3 in graceful shutdown", cli("explain", "fabric.yaml")[1], re.M)
+    code, out, err = cli("generate", "fabric.yaml", "-o", "out")
+    assert code == 0 and "spine3 in graceful shutdown" in out
+    assert (cli("undrain", "fabric.yaml", "spine3", "--graceful-shutdown")[0], lab.read_text()) == (0, LAB)
+
+
+def test_the_library_does_the_same(lab: Path) -> None:
+    change = drain(lab, ["spine3"], graceful_shutdown=True)
+    assert (change.changed, change.written, change.capacity[0].percent) == (("spine3",), True, "75")
+    assert [spine.name for spine in change.design.spines if spine.graceful_shutdown] == ["spine3"]
+    assert undrain(lab, ["spine3"], graceful_shutdown=True).written
+    assert lab.read_text() == LAB
 
 
 def test_nothing_is_written_where_nothing_changes(cli: Cli, lab: Path) -> None:
@@ -95,6 +121,17 @@ REFUSED: dict[str, tuple[tuple[str, ...], *tuple[str, ...]]] = {
     "floor of nothing": (("drain", "spine3", "--floor", "-1%"), "--floor '-1%': must be a share from 0% to 100%"),
     "floor of too much": (("drain", "spine3", "--floor", "101"), "--floor '101': must be a share"),
     "floor of words": (("drain", "spine3", "--floor", "most"), "--floor 'most': must be a share"),
+    "leaf in graceful shutdown": (
+        ("drain", "stripe1-leaf1", "--graceful-shutdown"),
+        "error[wrong-value]: graceful_shutdown[0]: stripe1-leaf1 is a leaf",
+    ),
+    "port in graceful shutdown": (("drain", "spine1:et-0/0/0", "--graceful-shutdown"), "is not the name of a spine"),
+    "all in graceful shutdown": (("drain", "spine*", "--graceful-shutdown"), "error[drain-cuts]: graceful_shutdown:"),
+    "floor of graceful shutdown": (("drain", "spine3", "--graceful-shutdown", "--floor", "76%"), "76 % of --floor"),
+    "not in graceful shutdown": (
+        ("undrain", "spine3", "--graceful-shutdown"),
+        "'spine3' is not in graceful shutdown; the file has no entry under 'graceful_shutdown'",
+    ),
     "no element": (("drain",), "Missing argument 'ELEMENT'"),
 }
 

@@ -29,7 +29,9 @@ def naive(design: Design) -> dict[tuple[int, int], int]:
                     up = [
                         one
                         for one in links
-                        if not disabled[leaf, one.leaf_interface] and not disabled[spine.name, one.spine_interface]
+                        if not spine.graceful_shutdown
+                        and not disabled[leaf, one.leaf_interface]
+                        and not disabled[spine.name, one.spine_interface]
                     ]
                     sums.append((sum(one.speed_gbps for one in up), sum(one.speed_gbps for one in links)))
                 now += min(sums[0][0], sums[1][0])

@@ -45,7 +45,9 @@ def unknown(words: list[str]) -> list[str]:
             return [word]
         command = inner[word]
     known = {name for param in command.params for name in (*param.opts, *param.secondary_opts)}
-    return [word for word in words if word.startswith("-") and word.partition("=")[0] not in known]
+    # What stands behind is another command.
+    own = words[: words.index("--")] if "--" in words else words
+    return [word for word in own if word.startswith("-") and word.partition("=")[0] not in known]
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if any(shown(page))], ids=lambda page: page.stem)

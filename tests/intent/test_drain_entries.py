@@ -1,4 +1,4 @@
-"""Entries of `drain` in the text of a fabric file: added and removed, everything else stays."""
+"""Entries of `drain` and `graceful_shutdown` in a fabric file: added, removed and moved, everything else stays."""
 
 import random
 from typing import Any
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ailb_gen.design.build import build
 from ailb_gen.errors import IntentError, UsageError
 from ailb_gen.intent.drain import Drain
-from ailb_gen.intent.drain_entries import add_entries, parse_elements, remove_entries
+from ailb_gen.intent.drain_entries import DRAIN, SHUTDOWN, DrainKey, add_entries, parse_elements, remove_entries
 from ailb_gen.yaml_text import inline
 from ailb_gen.yamlio import read_yaml
 from tests.conftest import SMALL, intent_of
@@ -84,6 +84,50 @@ def test_what_is_no_entry_is_refused(text: str, element: str, message: str) -> N
     assert str(caught.value).startswith(message)
 
 
+# Text before, the key that an element is added to, the element, and the text after.
+MOVES = [
+    ("graceful_shutdown: [spine1, spine2]\n", DRAIN, "spine1", "graceful_shutdown: [spine2]\ndrain:\n  - spine1\n"),
+    ("a: 1\ngraceful_shutdown: spine1  # y\n", DRAIN, "spine1", "a: 1\ndrain:\n  - spine1\n"),
+    ("drain: [blue]\ngraceful_shutdown: [spine1]\n", DRAIN, "spine1", "drain: [blue, spine1]\ngraceful_shutdown: []\n"),
+    ("graceful_shutdown: [spine1, spine2]\n", DRAIN, "spine*", 'graceful_shutdown: []\ndrain:\n  - "spine*"\n'),
+    ("drain: [spine1, blue]\n", SHUTDOWN, "spine1", "drain: [blue]\ngraceful_shutdown:\n  - spine1\n"),
+    # What it does not stand for as a whole stays: the design then says that both keys name a spine.
+    ("graceful_shutdown: ['spine*']\n", DRAIN, "spine1", "graceful_shutdown: ['spine*']\ndrain:\n  - spine1\n"),
+    ("drain: ['spine1 x']\n", SHUTDOWN, "spine1", "drain: ['spine1 x']\ngraceful_shutdown:\n  - spine1\n"),
+    ("graceful_shutdown: [7, spine1]\n", DRAIN, "spine1", "graceful_shutdown: [7]\ndrain:\n  - spine1\n"),
+]
+
+
+@pytest.mark.parametrize(("before", "key", "element", "after"), MOVES)
+def test_a_spine_is_moved_from_one_key_to_the_other(before: str, key: DrainKey, element: str, after: str) -> None:
+    chosen = parse_elements([element], key)
+    assert add_entries(before, "f", chosen, key) == (after, chosen)
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "message"),
+    [
+        (
+            "graceful_shutdown: ['spine*']\n",
+            DRAIN,
+            "is not drained; it is in graceful shutdown: add --graceful-shutdown",
+        ),
+        ("drain: spine1\n", SHUTDOWN, "is not in graceful shutdown; it is drained: leave out --graceful-shutdown"),
+        ("drain: blue\n", SHUTDOWN, "is not in graceful shutdown; the file has no entry under 'graceful_shutdown'"),
+    ],
+)
+def test_what_the_other_key_has_is_said(text: str, key: DrainKey, message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        remove_entries(text, "f", (ONE,), key)
+    assert str(caught.value) == f"f: 'spine1' {message}"
+
+
+def test_only_names_can_be_shut_down_gracefully() -> None:
+    for word in ("spine1:et-0/0/0", "a b", ""):
+        with pytest.raises(UsageError, match="is not the name of a spine"):
+            parse_elements([word], SHUTDOWN)
+
+
 def test_elements_count_once() -> None:
     assert parse_elements([" spine1", "stripe1-leaf1:et-0/0/1:0", "stripe1-leaf1 et-0/0/1:0"]) == (ONE, PORT)
     with pytest.raises(UsageError, match="'' is not a device"):
@@ -112,6 +156,8 @@ def test_drain_then_undrain_gives_the_same_bytes(seed: int, several: bool) -> No
     source = random.Random(seed)
     made = Intents(source)
     data = made.fabric()
+    # What it names would be moved.
+    data.pop("graceful_shutdown", None)
     if several and not isinstance(data.get("drain"), list):
         data["drain"] = []
     elif not several:

@@ -46,6 +46,7 @@ UNKNOWN = [
     "protocols mld-snooping | vlan all",
     "protocols lldp interface all tlv-select | x",
     "protocols bgp group fabric-green shutdown",
+    "protocols bgp group fabric-green graceful-shutdown sender local-preference | 3",
     "protocols bgp group fabric-green family inet6 unicast prefix-limit | maximum 1",
     "system processes routing disable",
     "system ddos-protection protocols bgp aggregate bandwidth | 0",

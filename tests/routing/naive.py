@@ -221,16 +221,21 @@ def advertise(end: Peering, prefix: Prefix) -> Route | None:
     if route is None:
         return None
     if route.color is None:
-        return Route()
+        return leaving(end, Route())
     color = end.color()
     if color is None:
         return None
     colored = Route(communities=frozenset([color]))
     if route.color == "all-colors" or one_value(end.switch, route.color) == color:
-        return replace(colored, aigp=0) if route.backup and end.group.aigp else colored
+        return leaving(end, replace(colored, aigp=0) if route.backup and end.group.aigp else colored)
     if route.backup == "all-colors" or one_value(end.switch, route.backup) == color:
-        return colored
+        return leaving(end, colored)
     return None
+
+
+def leaving(end: Peering, route: Route) -> Route:
+    """Mark what a speaker says that is about to be shut down."""
+    return replace(route, communities=route.communities | {"65535:0"}) if end.group.shutdown_sender else route
 
 
 def export(end: Peering, prefix: Prefix, route: Route) -> Route | None:
@@ -246,7 +251,8 @@ def export(end: Peering, prefix: Prefix, route: Route) -> Route | None:
     color = end.color()
     if not accepted or (color and colors(route) and color not in colors(route)):
         return None
-    return replace(route, protocol="bgp", preference=100, aigp=route.aigp if end.group.aigp else None)
+    sent = replace(route, protocol="bgp", preference=100, aigp=route.aigp if end.group.aigp else None)
+    return leaving(end, sent)
 
 
 def accept(fabric: Fabric, end: Peering, prefix: Prefix, route: Route) -> tuple[Route, str]:
@@ -259,7 +265,12 @@ def accept(fabric: Fabric, end: Peering, prefix: Prefix, route: Route) -> tuple[
     if color and colors(route) and color not in colors(route):
         return route, "color mismatch"
     accepted, route = policies(end.switch, end.group.imports, prefix, route, default=True)
-    return route, "" if accepted else "rejected by"
+    if not accepted:
+        return route, "rejected by"
+    # RFC 8326: who leaves marks what it hears, too; what is marked is the last choice, unless the receiver ignores it.
+    route = leaving(end, route)
+    lowest = end.group.shutdown_preference
+    return (route if lowest is None or "65535:0" not in route.communities else replace(route, preference=lowest)), ""
 
 
 def strength(route: Route) -> tuple[int, float, int]:

@@ -24,6 +24,7 @@ policy-options {
     policy-statement OUT { term a { from protocol direct; then accept; } }
     policy-statement TAG { term a { then { community add local; metric 50; local-preference 300; accept; } } }
     policy-statement PAINT { term a { then { community set blue; accept; } } }
+    policy-statement PAINT-GREEN { term a { then { community set green; accept; } } }
     policy-statement NONE { then reject; }
 }
 protocols {
@@ -34,6 +35,12 @@ protocols {
         group undefined { fabric-color nothing; family inet6 { unicast { aigp; } } }
         group doubtful { fabric-color two; family inet6 { unicast; } }
         group paints-green { fabric-color green; family inet6 { unicast { aigp; } } export PAINT; }
+        group leaving { fabric-color green; family inet6 { unicast { aigp; } } import IN; export PAINT-GREEN;
+            graceful-shutdown { sender; } }
+        group lowest-5 { fabric-color green; family inet6 { unicast { aigp; } } import IN;
+            graceful-shutdown { receiver { local-preference 5; } } }
+        group ignores { fabric-color green; family inet6 { unicast { aigp; } } import IN;
+            graceful-shutdown { receiver { disable; } } }
         group silent { fabric-color green; family inet6 { unicast { aigp; } } export NONE; }
         fabric-advertise {
             route fc00:1::/64 { %s }
@@ -240,3 +247,38 @@ def test_what_does_not_rank(change: Callable[[Route], Route]) -> None:
     """MED is compared within one neighboring AS only; communities and AS numbers never."""
     route = Route((1, 2), aigp=0)
     assert rank(change(route)) == rank(route)
+
+
+SHUT = "65535:0"
+MARKED = Route(communities=GREEN.communities | {SHUT})
+
+
+def test_a_sender_marks_all_that_it_sends_whatever_its_policy_sets() -> None:
+    assert sent("leaving", ACTIVE) == Route((65001,), GREEN.communities | {SHUT}, 0)
+    found = of("color green; backup-color blue;")
+    assert originated(found, found.routes[0], rule("leaving")) == replace(WITH_AIGP, communities=MARKED.communities)
+    assert sent("leaving", replace(ACTIVE, communities=frozenset({"65535:65281"}))) is None
+
+
+@pytest.mark.parametrize(
+    ("group", "route", "preference"),
+    [
+        # The policy IN sets 90, which a graceful shutdown lowers.
+        ("green", GREEN, 90),
+        ("green", MARKED, 0),
+        ("lowest-5", MARKED, 5),
+        ("ignores", MARKED, 90),
+        ("leaving", GREEN, 0),
+    ],
+)
+def test_what_is_marked_is_the_last_choice(group: str, route: Route, preference: int) -> None:
+    found = received(rule(group), lists_of(of()), PREFIX, route)
+    assert (found.route.local_preference, found.hidden) == (preference, "")
+    assert found.route.communities == (MARKED if group == "leaving" else route).communities
+    assert rank(GREEN) < rank(replace(WITH_AIGP, local_preference=0))
+
+
+def test_a_route_that_is_rejected_is_left_alone() -> None:
+    leaked = Route(communities=frozenset({"0:15", SHUT}))
+    found = received(rule("green"), lists_of(of()), PREFIX, leaked)
+    assert (found.route, found.hidden) == (leaked, "rejected by IN term a")

@@ -85,6 +85,12 @@ def _group(group: Group) -> Iterator[Words]:
         yield ("multipath",)
     if group.multiple_as:
         yield "multipath", "multiple-as"
+    if group.shutdown_sender:
+        yield "graceful-shutdown", "sender"
+    if group.shutdown_preference is None:
+        yield "graceful-shutdown", "receiver", "disable"
+    elif group.shutdown_preference:
+        yield "graceful-shutdown", "receiver", "local-preference", str(group.shutdown_preference)
     for discovery in group.discoveries:
         words = ("dynamic-neighbor", discovery.name, "peer-auto-discovery")
         yield *words, "family", "inet6", "ipv6-nd"

@@ -138,7 +138,7 @@ class _Judge:
         """
         paths = self.context.paths
         leaf, owner = self.graph.names[device], self.graph.names[self.owner[prefix]]
-        if not self.context.expected.drained.missing or leaf not in paths.kind_of:
+        if self.context.expected.drained.whole or leaf not in paths.kind_of:
             return True
         return bool(paths.pinned(leaf, owner, self.own[prefix]))
 

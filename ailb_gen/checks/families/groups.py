@@ -1,4 +1,4 @@
-"""Check BGP groups that discover neighbors, and LLDP (AILB204 to AILB207, AILB210, AILB211)."""
+"""Check BGP groups that discover neighbors, and LLDP (AILB204 to AILB207, AILB210, AILB211, AILB213)."""
 
 from __future__ import annotations
 
@@ -64,6 +64,26 @@ def _check_aigp(context: Context, findings: Findings) -> None:
             choices = (f"protocols bgp {aigp}", f"{ABOVE} {group.name} {aigp}")
             statement = OR.join((*(f"{choice} disable" for choice in choices), *choices))
             findings.at(AIGP, switch, message, group.line, state, part=group.name, statement=statement)
+
+
+def _check_shutdown(context: Context, findings: Findings) -> None:
+    for switch, group in _groups(context):
+        findings.look(SHUTDOWN)
+        expected = switch.named in context.expected.drained.last
+        if group.shutdown_sender != expected:
+            message = f"group {group.name} is {'no ' * expected}sender of a graceful shutdown"
+            _add_shutdown(switch, group, message, "sender", findings)
+        if group.shutdown_preference != 0:
+            lowest = group.shutdown_preference
+            what = "ignores graceful shutdowns" if lowest is None else f"gives it local preference {lowest}, not 0"
+            _add_shutdown(switch, group, f"group {group.name} {what}", "receiver", findings)
+
+
+def _add_shutdown(switch: Switch, group: Group, message: str, word: str, findings: Findings) -> None:
+    below = f"graceful-shutdown {word}"
+    statement = f"protocols bgp {below}{OR}{ABOVE} {group.name} {below}"
+    line = group.shutdown_line or group.line
+    findings.at(SHUTDOWN, switch, message, line, part=group.name, statement=statement)
 
 
 def _check_discovery(context: Context, findings: Findings) -> None:
@@ -213,6 +233,15 @@ AIGP = Check(
     "Junos neither sends nor accepts AIGP by default: nothing would prefer a prefix's own color over its backups.",
     "Add `family inet6 unicast aigp` to the group.",
     _check_aigp,
+    layer=Layer.ROUTE_SETTINGS,
+)
+SHUTDOWN = Check(
+    "AILB213",
+    "exactly the spines in `graceful_shutdown` are its senders; every group gives marked routes local preference 0",
+    "graceful shutdown of a group differs from the intent",
+    "A spine that is no sender keeps its traffic until its ports are down; a receiver that is disabled sends it more.",
+    "Generate the file again, or correct `graceful-shutdown` of BGP; if the file is right, change the intent.",
+    _check_shutdown,
     layer=Layer.ROUTE_SETTINGS,
 )
 DISCOVERY = Check(

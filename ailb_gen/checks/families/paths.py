@@ -50,7 +50,7 @@ class _Expected:
 
     def __init__(self, paths: ExpectedPaths, graph: Graph, owner: str, color: str) -> None:
         self.paths, self.graph, self.owner, self.color = paths, graph, owner, color
-        self.undrained = not paths.expected.drained.missing
+        self.undrained = paths.expected.drained.whole
 
     def positions(self, device: int) -> tuple[int, ...]:
         """Return the positions in the prefix's own color; none if its links are drained."""

@@ -190,6 +190,8 @@ def _policies(group: Group) -> dict[str, str | None]:
         "exports": " ".join(group.exports) or None,
         "imports": " ".join(group.imports) or None,
         "options": " ".join(word for word in (*words, "Refresh") if word),
+        "receiver": "GracefulShutdownRcv" if group.shutdown_preference is not None else None,
+        "lowest": str(group.shutdown_preference) if group.shutdown_preference is not None else None,
     }
 
 

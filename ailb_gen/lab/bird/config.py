@@ -177,6 +177,7 @@ def _group(switch: Switch, names: Symbols, key: str, group: Group) -> dict[str, 
     """Return what the template needs of a group: the test for another color, statements of its import and export."""
     color = _color(switch, group.color)
     known = value(color) if color is not None else None
+    lowest = group.shutdown_preference
     imports, exports = (
         [name for name in policies if name in switch.policies] for policies in (group.imports, group.exports)
     )
@@ -190,6 +191,8 @@ def _group(switch: Switch, names: Symbols, key: str, group: Group) -> dict[str, 
         # As on every leaf: BIRD asks for each route and each session.
         "only_direct": filters.rejects_all(switch.policies[name] for name in exports),
         "advertised": list(_advertised(switch, group, color, known)),
+        "marks": group.shutdown_sender,
+        "last": [] if lowest is None else list(filters.set_preference(min(lowest, filters.MOST_PREFERENCE))),
     }
 
 
@@ -220,7 +223,8 @@ def _advertised(switch: Switch, group: Group, color: str | None, known: Pattern 
         elif route.backup == ALL_COLORS or _color(switch, route.backup) == color:
             others.append(text)
     add = f"{known.attribute}.add({known.literal}); " if known is not None else ""
-    for prefixes, action in ((plain, ""), (with_aigp, f"igp_metric = 0; {add}"), (others, add)):
+    mark = f"{filters.MARK} " if group.shutdown_sender else ""
+    for prefixes, action in ((plain, mark), (with_aigp, f"igp_metric = 0; {add}{mark}"), (others, add + mark)):
         if prefixes:
             yield f"if {prefix_set(prefixes)} then {{ {action}return true; }}"
 

@@ -25,6 +25,10 @@ NEXT, ACCEPT, REJECT = 0, 1, 2
 SOURCES = {"direct": "RTS_DEVICE", "bgp": "RTS_BGP"}
 # Twice the local preference, plus one, must fit into 32 bits.
 MOST_PREFERENCE = (1 << 31) - 1
+# What the sender of a graceful shutdown adds to a route, and the test for it (RFC 8326).
+SHUTDOWN = "(65535, 0)"
+MARK = f"{STANDARD}.add({SHUTDOWN});"
+MARKED = f"{SHUTDOWN} ~ {STANDARD}"
 NOT_A_WORD = re.compile(r"[^A-Za-z0-9_.:-]")
 LONGEST = 48
 

@@ -11,6 +11,7 @@ from tests.emulator.operations.lab import (
     Fake,
     address,
     ask,
+    say,
     tree_of,
 )
 from tests.emulator.operations.test_bgp import COLORS
@@ -86,3 +87,18 @@ def test_no_destination(leaf: Fake) -> None:
     # There is an inet.0, with nothing in it.
     for question in ({"destination": "0.0.0.0/0"}, {"table": "inet.0"}):
         assert not len(ask(leaf, "get-route-information", **question))
+
+
+def test_a_spine_in_graceful_shutdown_is_the_last_choice(leaf: Fake) -> None:
+    """Its routes have local preference 0 and the community; the leaf shows which value it gives them."""
+    leaf.fabric.commit(SPINE, tree_of(SPINE, "    bgp {\n", "    bgp {\ngraceful-shutdown { sender; }\n"))
+    shown = "\n".join(say(leaf, "show route fc00:2:1:1::/64 exact detail"))
+    active, *_, last = shown.split("Preference: 170")[1:]
+    assert ("Localpref: 100" in active, "65535:0" in active) == (True, False)
+    assert ("Localpref: 0" in last, "65535:0" in last) == (True, True)
+    assert "Inactive reason: Local Preference" in last
+    assert "  Graceful Shutdown Receiver local-preference: 0" in say(leaf, "show bgp neighbor")
+    change = "    bgp {\ngraceful-shutdown { receiver { disable; } }\n"
+    leaf.fabric.commit(LEAF, tree_of(LEAF, "    bgp {\n", change))
+    assert not [line for line in say(leaf, "show bgp neighbor") if "Graceful" in line]
+    assert "Localpref: 0" not in "\n".join(say(leaf, "show route fc00:2:1:1::/64 exact detail"))

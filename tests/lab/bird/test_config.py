@@ -115,6 +115,27 @@ def test_sessions_that_are_refused(
         assert "as 65900" in found.text
 
 
+def test_a_graceful_shutdown_is_marked_and_obeyed(network: Network, leaf: Switch, tmp_path: Path) -> None:
+    mark, test = "bgp_community.add((65535, 0));", "if (65535, 0) ~ bgp_community then {"
+    assert mark not in translated(network, "spine1").text
+    spine = first_group(network.switches["spine1"], lambda group: replace(group, shutdown_sender=True))
+    found = translated(network, "spine1", spine).text
+    # What comes in, and what goes out.
+    assert (found.count(mark), found.count(test)) == (2, 1)
+    checked(found, tmp_path)
+    own = first_group(leaf, lambda group: replace(group, shutdown_sender=True))
+    found = translated(network, "stripe1-leaf1", own).text
+    # Its own routes in their color, and as backups of the others.
+    assert (found.count(mark), found.count(test)) == (3, 4)
+    checked(found, tmp_path)
+    deaf = first_group(leaf, lambda group: replace(group, shutdown_preference=None))
+    assert translated(network, "stripe1-leaf1", deaf).text.count(test) == 3
+    most = first_group(leaf, lambda group: replace(group, shutdown_preference=(1 << 32) - 1))
+    found = translated(network, "stripe1-leaf1", most).text
+    assert "bgp_local_pref = 4294967295;" in found
+    checked(found, tmp_path)
+
+
 def test_without_an_interface_there_is_no_session(network: Network, leaf: Switch) -> None:
     ports = {name: port for name, port in leaf.ports.items() if name != "et-0/0/0"}
     ports["et-0/0/1"] = replace(leaf.ports["et-0/0/1"], disabled=True)

@@ -11,11 +11,13 @@ from ailb_gen.checks.catalogue import OF_LAB, checks_of
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.families.lab import AGREE_FAILED, AGREE_HOPS, FAILED
 from ailb_gen.checks.model import Findings
+from ailb_gen.intent.models import Fabric
 from ailb_gen.lab.check.agreement import check_same_hops, computed_hops
 from ailb_gen.lab.check.failures import check_failed, hops_without, settle
 from ailb_gen.lab.check.live import RunningLab
 from ailb_gen.lab.check.run import LabCheckOptions, check_lab
-from tests.checks.trees import GOLDEN, fabric_of, findings, network_of, shown
+from tests.checks.trees import GOLDEN, fabric_of, findings, network_of, rendered, shown
+from tests.conftest import EXAMPLES
 from tests.lab.check.damages import NETPLAN, Damage, damaged, seen_by_a_lab
 from tests.lab.isolated import isolated
 from tests.lab.labs import with_servers
@@ -26,7 +28,19 @@ TOOLS = ("ip", "bird", "nft")
 
 def flow_result(root: Path, example: str, faults: bool) -> tuple[list[str], dict[str, int]]:
     """Bring the files of an example up, and judge them; returns all findings, and how much every check examined."""
-    context = Context(fabric_of(example), network_of(root))
+    return judged(fabric_of(example), root, faults)
+
+
+def shutdown_result(folder: Path, entries: str) -> tuple[list[str], dict[str, int]]:
+    """Do the same with the lab while spines are in graceful shutdown."""
+    text = (EXAMPLES / "lab" / "fabric.yaml").read_text()
+    intent, root = rendered(f"{text}graceful_shutdown: {entries}\n", folder)
+    return judged(intent.fabric, root, True)
+
+
+def judged(fabric: Fabric, root: Path, faults: bool) -> tuple[list[str], dict[str, int]]:
+    """Bring files up, and judge them."""
+    context = Context(fabric, network_of(root))
     plan = with_servers(root)
     results = list(
         check_lab(RunningLab(plan, context), context, LabCheckOptions(ALL, rounds=1, doubles=2 * faults, faults=faults))
@@ -83,6 +97,16 @@ def test_nothing_is_found_when_everything_fails_in_a_lab_of_sound_files(example:
     found, examined = isolated(flow_result, GOLDEN / example, example, True, tools=TOOLS)
     assert found == [], "\n".join(found)
     assert examined.keys() == ALL and all(examined.values()), examined
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("entries", ["spine3", pytest.param("[spine1, spine2, spine4]", marks=pytest.mark.exhaustive)])
+def test_nothing_is_found_while_spines_are_in_graceful_shutdown(entries: str, tmp_path: Path) -> None:
+    """With one spine left in full service its failure, too, is one that the others take over."""
+    found, examined = isolated(shutdown_result, tmp_path, entries, tools=TOOLS)
+    assert found == [], "\n".join(found)
+    # Over one spine no prefix changes its links with its color.
+    assert {check for check in ALL if not examined[check]} <= {"AILBL35"}
 
 
 @pytest.mark.long

@@ -29,7 +29,7 @@ from ailb_gen.lab.kernel import KernelNextHop, KernelRule
 from ailb_gen.network.fabric import End, Network
 from ailb_gen.routing.rib import Path
 from tests.checks.trees import GOLDEN, fabric_of, findings, network_of, rendered, shown
-from tests.conftest import examples
+from tests.conftest import EXAMPLES, examples
 from tests.intents import random_intent
 from tests.lab.check.computed import ComputedLab
 from tests.lab.check.damages import DAMAGES, Damage, damaged
@@ -79,6 +79,16 @@ def test_sound_files_give_no_findings(example: str) -> None:
     assert shown(results) == []
     assert [result.check.id for result in results] == sorted(ALL)
     assert all(result.examined for result in results)
+
+
+@pytest.mark.parametrize("entries", ["spine3", "[spine1, spine2, spine4]"])
+def test_spines_in_graceful_shutdown_are_the_last_choice_whatever_fails(entries: str, tmp_path: FilePath) -> None:
+    """With one spine left in full service, its links fail, and the others are all that is left."""
+    text = (EXAMPLES / "lab" / "fabric.yaml").read_text()
+    intent, root = rendered(f"{text}graceful_shutdown: {entries}\n", tmp_path)
+    context = Context(intent.fabric, network_of(root))
+    options = LabCheckOptions(ALL, rounds=4, doubles=4, faults=True, traces=100)
+    assert shown(check_lab(ComputedLab(context.network), context, options)) == []
 
 
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.name)

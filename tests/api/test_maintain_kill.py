@@ -1,0 +1,142 @@
+"""`maintain` killed at any event of its record: what is left is told truly, and gone on with to the same end.
+
+Also other ends that come from outside: signals, and a command that outlives the program.
+"""
+
+from __future__ import annotations
+
+import random
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from select import POLLIN, poll
+
+import pytest
+
+from tests.deploy.maintenance import Pod, pod
+from tests.forkserver import ForkServer
+
+# Events of the record of two spines: the head, the part, five steps begun and done with two pushes each, the end.
+EVENTS = 27
+DELAY_S = 0.4
+NOTHING = "no maintenance is unfinished here"
+SPINES = ["spine1", "spine2"]
+
+
+@pytest.fixture(scope="module")
+def fork_server() -> Iterator[ForkServer]:
+    """A process that forks the program, which looks for answers often."""
+    with ForkServer(hurried=True) as found:
+        yield found
+
+
+def _log(on: Pod) -> Path | None:
+    return next((on.folder / ".ailb/runs/maintenance").glob("*/log.jsonl"), None)
+
+
+def _events(on: Pod) -> int:
+    log = _log(on)
+    return log.read_bytes().count(b"\n") if log is not None else 0
+
+
+def _killed_at(on: Pod, server: ForkServer, events: int, after_s: float, *words: str) -> tuple[int, str]:
+    """Run the verb, and kill it some time after so many events are recorded; events 0: from the start."""
+    child = server.start(on.command_line(*words), on.folder / "out")
+    until = time.monotonic() + 60
+    while _events(on) < events and time.monotonic() < until and not _ended(child.descriptor):
+        time.sleep(0.003)
+    time.sleep(after_s)
+    child.send(signal.SIGKILL)
+    return child.wait()
+
+
+def _ended(descriptor: int) -> bool:
+    ended = poll()
+    ended.register(descriptor, POLLIN)
+    return bool(ended.poll(0))
+
+
+@pytest.mark.sampled(40, 14)
+@pytest.mark.parametrize("events", range(EVENTS + 1))
+def test_killed_it_is_told_and_gone_on_with(
+    generated_pod: Path, fork_server: ForkServer, tmp_path: Path, events: int
+) -> None:
+    chance = random.Random(events)
+    with pod(generated_pod, tmp_path) as on:
+        after_s = chance.choice((0.0, chance.uniform(0, DELAY_S)))
+        words = ("spines", "--", "sh", "-c", f"echo $AILB_DEVICE >> {tmp_path}/done")
+        code, text = _killed_at(on, fork_server, events, after_s, *words)
+        assert code in (0, -signal.SIGKILL), text
+        on.assert_told()
+        ended = on.maintain("--resume")
+        if ended.code == 2:
+            assert NOTHING in ended.err
+            assert on.states() in ({}, dict.fromkeys(SPINES, "done"))
+        else:
+            assert ended.code == 0, ended.err
+            assert on.states() == dict.fromkeys(SPINES, "done")
+            # The work of each was done, that which was cut off once more.
+            assert sorted(set((tmp_path / "done").read_text().split())) == SPINES
+        on.assert_as_before()
+
+
+@pytest.mark.sampled(40, 12)
+@pytest.mark.parametrize("seed", range(12))
+def test_killed_twice_it_is_given_up(generated_pod: Path, fork_server: ForkServer, tmp_path: Path, seed: int) -> None:
+    chance = random.Random(1000 + seed)
+    with pod(generated_pod, tmp_path) as on:
+        _killed_at(on, fork_server, chance.randint(2, EVENTS - 2), chance.uniform(0, DELAY_S), "spines", "--", "true")
+        on.assert_told()
+        _killed_at(on, fork_server, _events(on) + chance.randint(1, 4), chance.uniform(0, DELAY_S), "--give-up")
+        on.assert_told()
+        ended = on.maintain("--give-up")
+        assert ended.code == 0 or NOTHING in ended.err, ended.err
+        on.assert_as_before()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT])
+def test_a_signal_ends_the_command_and_is_told(
+    generated_pod: Path, fork_server: ForkServer, tmp_path: Path, number: signal.Signals
+) -> None:
+    with pod(generated_pod, tmp_path) as on:
+        begun = tmp_path / "begun"
+        words = ("spine1", "--", "sh", "-c", f"touch {begun}; sleep 1000")
+        child = fork_server.start(on.command_line(*words), on.folder / "out")
+        while not begun.exists() and not _ended(child.descriptor):
+            time.sleep(0.01)
+        child.send(number)
+        code, text = child.wait()
+        assert code == 5, text
+        assert "spine1: the command was ended by a signal to this program" in text
+        assert on.states() == {"spine1": "in graceful shutdown, work begun"}
+        on.assert_told()
+        assert on.maintain("--resume", "--", "true").code == 0
+        on.assert_as_before()
+
+
+@pytest.mark.long
+def test_a_command_that_outlives_the_program_is_not_begun_again(
+    generated_pod: Path, fork_server: ForkServer, tmp_path: Path
+) -> None:
+    with pod(generated_pod, tmp_path) as on:
+        begun, end = tmp_path / "begun", tmp_path / "end"
+        script = f"echo begun >> {begun}; until test -e {end}; do sleep 0.05; done; echo over"
+        child = fork_server.start(on.command_line("spine1", "--", "sh", "-c", script), on.folder / "out")
+        while not begun.exists() and not _ended(child.descriptor):
+            time.sleep(0.01)
+        child.send(signal.SIGKILL)
+        child.wait()
+        ended = on.maintain("--resume")
+        assert ended.code == 5
+        assert "spine1: the command of an earlier call still runs" in ended.err
+        end.touch()
+        for _ in range(100):
+            output = next((tmp_path / ".ailb/runs/maintenance").glob("*/spine1.output"))
+            if output.read_text().endswith("over\n"):
+                break
+            time.sleep(0.05)
+        time.sleep(0.1)
+        assert on.maintain("--resume").code == 0
+        assert begun.read_text() == "begun\n" * 2
+        on.assert_as_before()
