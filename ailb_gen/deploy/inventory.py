@@ -58,7 +58,7 @@ class Target(FabricDevice):
 
 @dataclass(frozen=True, slots=True)
 class Hook:
-    """Where to send a POST at which moments of a run or watch, in which form; the URL by reference, as it may hold a token."""
+    """Where to send a POST at which moments, in which form; the URL by reference, as it may hold a token."""
 
     url: Reference
     form: Literal["json", "slack"] = "json"
