@@ -16,6 +16,7 @@ from ailb_gen.deploy.watching.inputs import InputFiles
 from ailb_gen.deploy.watching.pace import DevicePace
 from ailb_gen.deploy.watching.readings import DeviceReader, Reading
 from ailb_gen.errors import AilbError
+from ailb_gen.garbage import collect_garbage, leave_what_is_there
 from ailb_gen.progress import Advance, Progress, quiet
 from ailb_gen.signals import NO_SIGNALS
 
@@ -143,6 +144,8 @@ class FabricWatch:
                 return
             self._round_s, self._ended = time.monotonic() - began, time.time()
             yield self._report(number, whole=True)
+            # Connections that are closed are circles.
+            collect_garbage()
             if last:
                 return
             yield from self._between(number, began + self._options.every_s)
@@ -189,6 +192,7 @@ class FabricWatch:
         files = self._files()
         with ExitStack() as stack:
             found = _Generation(stack.enter_context(self._opened()), files, self._options)
+            leave_what_is_there()
             return found, stack.pop_all()
 
     def _renewed(self, number: int) -> Iterator[WatchReport]:
