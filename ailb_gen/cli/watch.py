@@ -52,7 +52,6 @@ LISTENING = Annotated[
         metavar="[ADDRESS:]PORT",
     ),
 ]
-LINE_JSON = Annotated[bool, typer.Option("--json", help="Print a line of JSON for every change.")]
 
 
 def watch(
@@ -64,14 +63,15 @@ def watch(
     deadline: DEADLINE = "60s",
     listen: LISTENING = None,
     limit: options.LIMIT = None,
-    as_json: LINE_JSON = False,
+    as_json: options.JSON = False,
     driver: options.DRIVER = "napalm",
     jobs: options.JOBS = 32,
     accept_new_hostkeys: options.ACCEPT = False,
 ) -> None:
     """Run drift and verify again and again; print what changes.
 
-    A device that does not answer delays no other. Files that change count from the next round on.
+    A device that does not answer delays no other. Files that change count from the next round on. JSON is a line for
+    every change.
 
     Exit codes: 0 stopped by a signal, or no finding after the last round; 1 findings or a device that does not answer
     after the last round, 2 bad input, 3 metrics cannot be served there, or standard output cannot be written.

@@ -35,7 +35,7 @@ Loads = Mapping[Port, tuple[float, float]]
 
 @dataclass(frozen=True)
 class Observed:
-    """A state of a fabric: loads by port, ports and sessions that are down, counters per second."""
+    """A state of a fabric: loads by port, ports and sessions that are down, counters per second, what `watch` shows."""
 
     loads: Loads
     down: frozenset[Port] = frozenset()
@@ -43,6 +43,8 @@ class Observed:
     silent_devices: frozenset[str] = frozenset()
     rates: Mapping[tuple[str, Port], float] = field(default_factory=dict)
     servers: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    # Metrics of `ailb-gen watch` by series.
+    watch: Mapping[str, float] = field(default_factory=dict)
 
 
 def loads_in(root: Path, failed: tuple[Port, ...] = ()) -> Loads:
@@ -138,7 +140,7 @@ class Watched:
             for counter, usual in (("out_of_order", 0.0), ("cnp_sent", 0.0), ("rdma_rx_packets", 1e6)):
                 rate = state.servers.get((counter, server.name), usual)
                 found[_named(f"ailb_host_{counter}_total", labels)] = True, rate
-        return found
+        return found | {name: (False, value) for name, value in state.watch.items()}
 
 
 def _named(name: str, labels: Mapping[str, str]) -> str:
