@@ -23,7 +23,6 @@ from ailb_gen.api.watch import watch
 from ailb_gen.deploy.drivers import NapalmDriver
 from ailb_gen.deploy.session import DeploySession
 from ailb_gen.deploy.watching.readings import DeviceReader
-from ailb_gen.deploy.watching.rounds import WatchOptions
 from benchmarks.deploy import FABRIC, emulated
 from benchmarks.measure import cost
 
@@ -56,11 +55,10 @@ def measure(fabric: Path, artifacts: Path, inventory: Path, rounds: int) -> None
     """Measure the floor, then all rounds."""
     with connect(fabric, artifacts, inventory=inventory, limit=["switches", "!spine1"], trust="files") as connection:
         floor_ms = floor(connection.context) * 1000
-    options = WatchOptions(every_s=1.0, rounds=None, deadline_s=20.0)
     stopped = threading.Event()
     memory: dict[int, float] = {}
     before, total = time.process_time(), 0.0
-    with watch(fabric, artifacts, inventory=inventory, options=options, signals=stopped.is_set) as found:
+    with watch(fabric, artifacts, inventory=inventory, every_s=1.0, deadline_s=20.0, signals=stopped.is_set) as found:
         count = len(found.devices)
         print(
             f"{count} switches, floor {floor_ms:.0f} CPU ms a switch, {floor_ms * count / 1000:.1f} s a round",

@@ -18,7 +18,7 @@ from ailb_gen.signals import NO_SIGNALS
 if TYPE_CHECKING:
     from ailb_gen.deploy.watching.changes import WatchFigures
     from ailb_gen.deploy.watching.hooks import WatchHooks
-    from ailb_gen.deploy.watching.rounds import FabricWatch, WatchOptions, WatchReport
+    from ailb_gen.deploy.watching.rounds import FabricWatch, WatchReport
 
 # The extra with what serves metrics.
 EXTRA = "watch"
@@ -49,10 +49,13 @@ def watch(
     fabric: str | Path,
     artifacts: str | Path,
     *,
-    options: WatchOptions | None = None,
+    every_s: float = 300.0,
+    rounds: int | None = None,
+    deadline_s: float = 60.0,
     inventory: Path | None = None,
     limit: Sequence[str] = (),
     driver: Driver = "napalm",
+    jobs: int = 32,
     accept_new_hostkeys: bool = False,
     listen: tuple[str, int] | None = None,
     signals: Callable[[], int] = NO_SIGNALS,
@@ -61,7 +64,9 @@ def watch(
 ) -> Iterator[Watch]:
     """Read a fabric file, its inventory and its generated files, and give what watches its devices.
 
-    In each round every device that `limit` names is read and compared as `drift` and `verify` do. `listen` is the
+    In each round every device that `limit` names is read and compared as `drift` and `verify` do: one every `every_s`
+    seconds, `rounds` of them (None: until a signal comes). A device that was not read within `deadline_s` seconds does
+    not answer. `listen` is the
     address and port that metrics are served at (port 0: any), without TLS and login. Files that change are taken from
     the next round on. Hooks of the inventory are told of changes. Raises IntentError, UsageError; OutputError where
     metrics cannot be served, MissingExtraError.
@@ -72,8 +77,8 @@ def watch(
     from ailb_gen.deploy.watching.inputs import InputFiles
     from ailb_gen.deploy.watching.rounds import FabricWatch, WatchOptions
 
-    options, path, files = options or WatchOptions(), fabric_file(Path(fabric)), Path(artifacts)
-    access = Access(driver, options.jobs, HostKeys(accept_new_hostkeys, warn))
+    options, path, files = WatchOptions(every_s, rounds, deadline_s, jobs), fabric_file(Path(fabric)), Path(artifacts)
+    access = Access(driver, jobs, HostKeys(accept_new_hostkeys, warn))
 
     def renew() -> None:
         # A device that was replaced has another key, which somebody added since the last round.

@@ -77,19 +77,21 @@ def watch(
     after the last round, 2 bad input, 3 metrics cannot be served there, or standard output cannot be written.
     """
     from ailb_gen.api.watch import watch as watching
-    from ailb_gen.deploy.watching.rounds import WatchOptions
 
-    chosen = WatchOptions(seconds("--every", every), rounds, float(seconds("--deadline", deadline)), jobs)
+    every_s, deadline_s = seconds("--every", every), seconds("--deadline", deadline)
     where = listening(listen) if listen is not None else None
     last: WatchReport | None = None
     with steady(), Signals(_stopping).handled() as signals:
         with watching(
             fabric,
             artifacts,
-            options=chosen,
+            every_s=every_s,
+            rounds=rounds,
+            deadline_s=deadline_s,
             inventory=inventory,
             limit=limit or (),
             driver=driver,
+            jobs=jobs,
             accept_new_hostkeys=accept_new_hostkeys,
             listen=where,
             signals=signals,

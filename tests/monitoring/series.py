@@ -110,10 +110,16 @@ class Watched:
             # As they are scraped.
             labels = series[:-1] + ',job="uplinks",instance="localhost:9100"}'
             yield {"series": labels, "values": f"{given}+0x{BEFORE + AFTER}"}
-        rows = self.rows(after)
-        for name, (counts, value) in self.rows(before).items():
+        rows, first = self.rows(after), self.rows(before)
+        for name, (counts, value) in first.items():
             then = rows.get(name, (counts, None))[1]
-            yield {"series": name, "values": (_counter if counts else _state)(value, then)}
+            values = (_counter if counts else _state)(value, then)
+            # A page that is scraped without a series ends it at once.
+            values = values.replace("_x", "stale _x") if then is None and name in before.watch else values
+            yield {"series": name, "values": values}
+        for name, value in after.watch.items():
+            if name not in first:
+                yield {"series": name, "values": f"_x{BEFORE} {value}+0x{AFTER - 1}"}
 
     def expected(self) -> Iterator[str]:
         """Yield the lines of the metrics that the program wrote."""

@@ -18,7 +18,7 @@ from ailb_gen.api.watch import watch
 from ailb_gen.deploy.verification import drift, verify
 from ailb_gen.deploy.watching.changes import ChangeKind
 from ailb_gen.deploy.watching.pace import THREADS
-from ailb_gen.deploy.watching.rounds import WatchOptions, WatchReport
+from ailb_gen.deploy.watching.rounds import WatchReport
 from ailb_gen.emulator.faults import Fault
 from tests.cli.verbs import by_hand, committed
 from tests.deploy.fabric import CANARY, ORDER, SPINES, Site, generated, site
@@ -54,14 +54,20 @@ class Watcher:
                 return told
             self.others += told
 
+    def next_change(self) -> Told:
+        """Return what is told next, in a round or after it."""
+        for _ in range(200):
+            if told := self.round() + self.others:
+                return told
+        raise AssertionError("nothing has changed in 200 rounds")
+
 
 @contextmanager
-def watched(site: Site, **options: float) -> Iterator[Watcher]:
+def watched(site: Site, deadline_s: float = 60.0) -> Iterator[Watcher]:
     """Watch the switches, with a round as soon as the one before is over."""
     stop = Event()
-    chosen = WatchOptions(**({"every_s": 0.05, "deadline_s": 60.0} | options))  # type: ignore[arg-type]
     where = site.generated.fabric, site.generated.artifacts
-    with watch(*where, inventory=site.inventory, options=chosen, signals=stop.is_set) as found:
+    with watch(*where, inventory=site.inventory, every_s=0.05, deadline_s=deadline_s, signals=stop.is_set) as found:
         yield Watcher(found.rounds(), stop)
 
 
@@ -111,7 +117,7 @@ def test_a_device_that_hangs_delays_nobody_and_is_told(pushed: Site) -> None:
     with watched(pushed, deadline_s=5.0) as found:
         assert found.round() == []
         pushed.fleet.add_faults(SPINES[0], Fault("slow", "running", count=0, seconds=600))
-        told = found.round()
+        told = found.next_change()
         assert [(kind, device) for kind, device, _ in told] == [("does not answer", SPINES[0])]
         assert told[0][2] == "read: it did not answer within 5 s"
         assert (found.last.read, found.last.silent) == (len(ORDER) - 1, 1)
@@ -123,10 +129,7 @@ def test_a_device_that_hangs_delays_nobody_and_is_told(pushed: Site) -> None:
         assert time.monotonic() - began < 10
         assert readings() in ([f"{THREADS} {SPINES[0]}"], [])
         pushed.fleet.clear_faults(SPINES[0])
-        for _ in range(60):
-            if told := found.round() + found.others:
-                break
-        assert told == [("answers", SPINES[0], "")]
+        assert found.next_change() == [("answers", SPINES[0], "")]
     assert readings() == []
 
 
@@ -137,11 +140,7 @@ def test_a_device_that_refuses_returns(pushed: Site) -> None:
         assert [(kind, device) for kind, device, _ in told] == [("does not answer", CANARY)]
         assert told[0][2].startswith("connect: ")
         pushed.fleet.clear_faults(CANARY)
-        for _ in range(60):
-            if told := found.round() + found.others:
-                break
-        assert told == [("answers", CANARY, "")]
-        assert found.last.silent == 0 or found.round() == []
+        assert found.next_change() == [("answers", CANARY, "")]
 
 
 def test_files_that_change_count_from_the_next_round_on(pushed: Site) -> None:
@@ -172,8 +171,7 @@ def test_files_that_change_count_from_the_next_round_on(pushed: Site) -> None:
 def test_the_limit_and_the_last_round(pushed: Site) -> None:
     pushed.fleet.add_faults(SPINES[0], Fault("slow", "running", count=0, seconds=600))
     where = pushed.generated.fabric, pushed.generated.artifacts
-    options = WatchOptions(every_s=1.0, rounds=1, deadline_s=5.0)
-    with watch(*where, inventory=pushed.inventory, options=options, limit=["spine"]) as found:
+    with watch(*where, inventory=pushed.inventory, rounds=1, deadline_s=5.0, limit=["spine"]) as found:
         assert found.devices == SPINES
         # The last round waits for everybody: what is not told in it, nobody tells.
         (report,) = found.rounds()
