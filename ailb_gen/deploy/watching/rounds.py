@@ -174,18 +174,17 @@ class FabricWatch:
     def _report(self, number: int, whole: bool) -> WatchReport:
         """Compare what was read, publish the figures, and return the report."""
         # What is left of a device that does not answer says nothing about the others.
-        read = {name: one for name, one in self._now.readings.items() if name not in self._memory.silent}
+        readings, silent = self._now.readings, self._memory.silent
+        read = {name: readings[name] for name in self.devices if name in readings and name not in silent}
         found = self._now.reader.findings(read)
         changes = (*self._changes, *self._memory.found(found))
         self._changes = []
         counts = self._memory.counts()
-        answers = {name: name in read for name in self.devices if name in read or name in self._memory.silent}
+        answers = {name: name in read for name in self.devices if name in read or name in silent}
         name, every_s = self.session.intent.fabric.name, self._options.every_s
         self._publish(WatchFigures(name, every_s, number, self._round_s, self._ended, answers, counts))
-        silent = len(answers) - len(read)
-        return WatchReport(
-            number, whole, changes, len(self.devices), len(read), silent, sum(counts.values()), self._round_s
-        )
+        now = len(self.devices), len(read), len(answers) - len(read), sum(counts.values())
+        return WatchReport(number, whole, changes, *now, self._round_s)
 
     def _open(self) -> tuple[_Generation, ExitStack]:
         """Read all files; returns what closes what was opened, too. Raises AilbError."""

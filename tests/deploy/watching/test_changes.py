@@ -27,7 +27,7 @@ def findings(device: str, rows: frozenset[tuple[str, str]]) -> list[Finding]:
 
 @given(LOOKS)
 def test_what_came_and_went_adds_up_to_what_is_there(looks: list[dict[str, frozenset[tuple[str, str]]]]) -> None:
-    memory, there = FabricMemory(), set()
+    memory, there = FabricMemory(), set[tuple[str, str, str]]()
     state: dict[str, frozenset[tuple[str, str]]] = {}
     for look in looks:
         for change in memory.found({name: findings(name, rows) for name, rows in look.items()}):
