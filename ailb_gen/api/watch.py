@@ -51,7 +51,7 @@ def watch(
     *,
     every_s: float = 300.0,
     rounds: int | None = None,
-    deadline_s: float = 60.0,
+    deadline_s: float = 300.0,
     inventory: Path | None = None,
     limit: Sequence[str] = (),
     driver: Driver = "napalm",

@@ -42,7 +42,7 @@ ROUNDS = Annotated[
     typer.Option("--rounds", min=1, help="End after this many.", metavar="N", show_default="until a signal comes"),
 ]
 DEADLINE = Annotated[
-    str, typer.Option("--deadline", help="Time after which a device does not answer: 20s, 1m.", metavar="TIME")
+    str, typer.Option("--deadline", help="Time that reading one device may take: 90s, 5m.", metavar="TIME")
 ]
 LISTENING = Annotated[
     str | None,
@@ -60,7 +60,7 @@ def watch(
     inventory: options.INVENTORY = None,
     every: EVERY = "5m",
     rounds: ROUNDS = None,
-    deadline: DEADLINE = "60s",
+    deadline: DEADLINE = "5m",
     listen: LISTENING = None,
     limit: options.LIMIT = None,
     as_json: options.JSON = False,

@@ -127,7 +127,7 @@ class DevicePace(Generic[T]):
             self._silent.add(name)
             if flight.stop.is_set():
                 # Ending a connection looks to its driver as if the other end had gone.
-                value = UnknownOutcomeError(name, Phase.READ, f"it did not answer within {self._deadline_s:g} s")
+                value = UnknownOutcomeError(name, Phase.READ, f"it was not read within {self._deadline_s:g} s")
         return name, value, took_s
 
     def close(self) -> None:

@@ -28,12 +28,12 @@ SLICE_S, TOGETHER_S = 0.2, 1.0
 class WatchOptions:
     """How a fabric is watched: seconds from one round to the next, how many rounds (None: until a signal comes).
 
-    A device that has not answered after `deadline_s` does not answer; `jobs` are read at once.
+    A device that has not been read after `deadline_s` does not answer; `jobs` are read at once.
     """
 
     every_s: float = 300.0
     rounds: int | None = None
-    deadline_s: float = 60.0
+    deadline_s: float = 300.0
     jobs: int = 32
 
 

@@ -102,7 +102,7 @@ def test_at_its_deadline_a_device_is_ended_and_asked_again_in_the_next_round() -
     with paced(devices, deadline_s=0.3) as pace:
         found = dict(one_round(pace, everyone=True))
         assert isinstance(found["b"], UnknownOutcomeError)
-        assert found["b"].reason == "it did not answer within 0.3 s"
+        assert found["b"].reason == "it was not read within 0.3 s"
         assert threads() == []
         # Nobody waits for it, but it is asked.
         assert "b" not in dict(one_round(pace))

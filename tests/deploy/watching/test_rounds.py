@@ -119,7 +119,7 @@ def test_a_device_that_hangs_delays_nobody_and_is_told(pushed: Site) -> None:
         pushed.fleet.add_faults(SPINES[0], Fault("slow", "running", count=0, seconds=600))
         told = found.next_change()
         assert [(kind, device) for kind, device, _ in told] == [("does not answer", SPINES[0])]
-        assert told[0][2] == "read: it did not answer within 5 s"
+        assert told[0][2] == "read: it was not read within 5 s"
         assert (found.last.read, found.last.silent) == (len(ORDER) - 1, 1)
         # Rounds of the others go on, whole, and it holds one thread.
         by_hand(pushed, CANARY, f"set {LINE} x\n")
