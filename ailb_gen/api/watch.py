@@ -25,7 +25,7 @@ EXTRA = "watch"
 
 
 @dataclass(frozen=True, slots=True)
-class Watch:
+class DeviceWatch:
     """A fabric that is watched; `port` is where metrics are served, None for nowhere."""
 
     port: int | None
@@ -61,7 +61,7 @@ def watch(
     signals: Callable[[], int] = NO_SIGNALS,
     warn: Warn = unheeded,
     progress: Progress = quiet,
-) -> Iterator[Watch]:
+) -> Iterator[DeviceWatch]:
     """Read a fabric file, its inventory and its generated files, and give what watches its devices.
 
     In each round every device that `limit` names is read and compared as `drift` and `verify` do: one every `every_s`
@@ -100,7 +100,7 @@ def watch(
         session = found.session
         about = {"fabric": session.intent.fabric.name, "verb": "watch", "user": session.user}
         hooks = stack.enter_context(WatchHooks(session.inventory.hooks, access.secrets, about, warn))
-        yield Watch(port, found, hooks)
+        yield DeviceWatch(port, found, hooks)
 
 
 def _served(stack: ExitStack, listen: tuple[str, int] | None) -> tuple[int | None, Callable[[WatchFigures], None]]:

@@ -39,7 +39,7 @@ VERSION = 1
 EVERY = Annotated[str, typer.Option("--every", help="Time from one round to the next: 30s, 5m, 1h.", metavar="TIME")]
 ROUNDS = Annotated[
     int | None,
-    typer.Option("--rounds", min=1, help="End after this many.", metavar="N", show_default="until a signal comes"),
+    typer.Option("--rounds", min=1, help=options.ROUNDS_HELP, metavar="N", show_default="until a signal comes"),
 ]
 DEADLINE = Annotated[
     str, typer.Option("--deadline", help="Time that reading one device may take: 90s, 5m.", metavar="TIME")

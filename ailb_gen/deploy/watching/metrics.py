@@ -67,14 +67,14 @@ class WatchCollector(Collector):
             yield gauge
 
 
-class _Handler(WSGIRequestHandler):
+class _MetricsHandler(WSGIRequestHandler):
     timeout = CLIENT_S
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: ANN401 - as it is called
         """Log nothing."""
 
 
-class _Server(ThreadingWSGIServer):
+class _MetricsServer(ThreadingWSGIServer):
     """Serves each client in a thread, and hangs up on those that are too many."""
 
     def __init__(self, *given: Any, **named: Any) -> None:  # noqa: ANN401 - those of its base
@@ -112,8 +112,10 @@ def served(collector: WatchCollector, address: str, port: int) -> Iterator[int]:
         family, _, _, _, found = socket.getaddrinfo(
             address, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE | socket.AI_NUMERICHOST
         )[0]
-        kind = type("_ServerOfFamily", (_Server,), {"address_family": family})
-        server: _Server = make_server(str(found[0]), port, _only_metrics(make_wsgi_app(registry)), kind, _Handler)
+        kind = type("_MetricsServerOfFamily", (_MetricsServer,), {"address_family": family})
+        server: _MetricsServer = make_server(
+            str(found[0]), port, _only_metrics(make_wsgi_app(registry)), kind, _MetricsHandler
+        )
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise OutputError(

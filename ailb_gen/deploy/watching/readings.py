@@ -38,7 +38,7 @@ Reading = SwitchReading | ServerReading
 
 
 @dataclass(frozen=True, slots=True)
-class _Compared:
+class _KnownText:
     """What follows from the configuration with a digest."""
 
     digest: bytes
@@ -55,7 +55,7 @@ class DeviceReader:
 
     def __init__(self, session: DeploySession) -> None:
         self._session, self._verifier = session, FabricVerifier(session)
-        self._compared: dict[str, _Compared] = {}
+        self._compared: dict[str, _KnownText] = {}
         # The findings of every switch, with the reading and the routes that they follow from.
         self._found: dict[str, tuple[SwitchReading, Routing, tuple[Finding, ...]]] = {}
         self._last: dict[str, Reading] = {}
@@ -85,7 +85,7 @@ class DeviceReader:
         found = self._compared.get(name)
         if found is None or found.digest != digest:
             self._compared.pop(name, None)
-            found = self._compared[name] = _Compared(digest, *drift_of(self._session, name, running))
+            found = self._compared[name] = _KnownText(digest, *drift_of(self._session, name, running))
         return found.balancing
 
     def _server(self, name: str, server: ServerConnection) -> ServerReading:

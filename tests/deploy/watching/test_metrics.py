@@ -62,7 +62,7 @@ def test_over_ipv6() -> None:
 
 
 def test_clients_that_say_nothing_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(metrics._Handler, "timeout", 0.5)
+    monkeypatch.setattr(metrics._MetricsHandler, "timeout", 0.5)
     collector = WatchCollector()
     collector.figures = FIGURES
     with served(collector, "127.0.0.1", 0) as port, ExitStack() as stack:
