@@ -6,11 +6,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
-from threading import Event
+from threading import BoundedSemaphore, Event
 
 from ailb_gen.deploy.device_pool import attempt
+from ailb_gen.deploy.resource_limits import MEMORY_TAKEN, STOPPED, TOO_SLOW
 from ailb_gen.deploy.session import DeploySession
-from ailb_gen.deploy.switch_driver import DeviceError, Phase
+from ailb_gen.deploy.switch_driver import SESSION_LOST, DeviceError, Phase, UnknownOutcomeError
 from ailb_gen.deploy.watching.changes import ChangeKind, FabricMemory, WatchChange, WatchFigures
 from ailb_gen.deploy.watching.inputs import InputFiles
 from ailb_gen.deploy.watching.pace import DevicePace
@@ -22,6 +23,10 @@ from ailb_gen.signals import NO_SIGNALS
 
 # Seconds between two looks at signals; seconds for which devices that answer late are told together.
 SLICE_S, TOGETHER_S = 0.2, 1.0
+# Devices whose answers are long that are read at once: more of them take each other's memory.
+LONG_AT_ONCE = 3
+# The reasons for which a device is read again: memory was lacking, or its connection was ended for another one's need.
+AGAIN = (TOO_SLOW, MEMORY_TAKEN, SESSION_LOST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +72,29 @@ class _Generation:
         self.session, self.files, self.reader = session, files, DeviceReader(session)
         self.pace = DevicePace[Reading](self.reader.names, self._read, options.jobs, options.deadline_s)
         self.readings: dict[str, Reading] = {}
+        # Those that had to be read again, and how many more of them may be read now.
+        self._long: set[str] = set()
+        self._room = BoundedSemaphore(LONG_AT_ONCE)
 
     def _read(self, name: str, stop: Event) -> Reading | DeviceError:
+        """Read a device; where memory for its answers was lacking, or its session was lost, a second time.
+
+        Then few others like it are read.
+        """
+        if name not in self._long:
+            value = self._read_once(name, stop)
+            if not isinstance(value, DeviceError) or not any(text in value.reason for text in AGAIN):
+                return value
+            self._long.add(name)
+        while not self._room.acquire(timeout=SLICE_S):
+            if stop.is_set():
+                return UnknownOutcomeError(name, Phase.READ, STOPPED)
+        try:
+            return self._read_once(name, stop)
+        finally:
+            self._room.release()
+
+    def _read_once(self, name: str, stop: Event) -> Reading | DeviceError:
         """Connect to a device, read it and disconnect."""
 
         def read() -> Reading:

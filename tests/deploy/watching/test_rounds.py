@@ -133,6 +133,17 @@ def test_a_device_that_hangs_delays_nobody_and_is_told(pushed: Site) -> None:
     assert readings() == []
 
 
+def test_a_session_that_is_lost_once_is_no_silence(pushed: Site) -> None:
+    """A large device loses it, too, when others need the memory for their answers."""
+    with watched(pushed) as found:
+        pushed.fleet.add_faults(SPINES[0], Fault("drop-before", "running", count=1))
+        assert (found.round(), found.last.well) == ([], True)
+        pushed.fleet.add_faults(SPINES[0], Fault("drop-before", "running", count=2))
+        ((kind, device, message),) = found.next_change()
+        assert (kind, device) == ("does not answer", SPINES[0])
+        assert message.startswith("read: the session was lost")
+
+
 def test_a_device_that_refuses_returns(pushed: Site) -> None:
     with watched(pushed) as found:
         pushed.fleet.add_faults(CANARY, Fault("refuse-auth", "connect", count=0))
