@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from ailb_gen.errors import UsageError
@@ -61,6 +62,34 @@ def pick_devices(roles: Mapping[str, str], values: Iterable[str], option: str = 
     if chosen <= excluded:
         raise UsageError(f"{option} {','.join(patterns)!r}: no device is left")
     return chosen - excluded
+
+
+def limit_to(names: Iterable[str], all_names: Iterable[str]) -> str:
+    """Return the option that picks exactly some devices of all, as for a shell: by globs where these are fewer."""
+    chosen = dict.fromkeys(names)
+    others = [name for name in all_names if name not in chosen]
+    globs = dict.fromkeys(glob for name in chosen for glob in _globs(name))
+    # Of each glob the names that it picks: none of the others, and more than one.
+    picked = {glob: frozenset(name for name in chosen if fnmatchcase(name, glob)) for glob in globs}
+    usable = {
+        glob: found
+        for glob, found in picked.items()
+        if len(found) > 1 and not any(fnmatchcase(name, glob) for name in others)
+    }
+    patterns, left = [], set(chosen)
+    while usable:
+        glob = max(usable, key=lambda one: len(usable[one] & left))
+        if len(usable[glob] & left) < 2:
+            break
+        patterns.append(glob)
+        left -= usable.pop(glob)
+    return shlex.join(["--limit", ",".join([*patterns, *(name for name in chosen if name in left)])])
+
+
+def _globs(name: str) -> Iterator[str]:
+    """Yield a name with one of its numbers as any text."""
+    for number in re.finditer("[0-9]+", name):
+        yield f"{name[: number.start()]}*{name[number.end() :]}"
 
 
 def limit_without(names: Sequence[str]) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
+
 import pytest
 
 from ailb_gen.errors import UsageError
-from ailb_gen.selection import limit_without, pick_devices
+from ailb_gen.selection import limit_to, limit_without, pick_devices
 
 ROLES = {"leaf1": "leaf", "leaf2": "leaf", "spine1": "spine", "gpu1": "server"}
 
@@ -37,6 +39,24 @@ def test_patterns_that_pick_nothing(pattern: str, reason: str) -> None:
     with pytest.raises(UsageError) as error:
         pick_devices(ROLES, [pattern])
     assert str(error.value) == reason
+
+
+@pytest.mark.parametrize(
+    ("new", "option"),
+    [
+        (["pod3-leaf1", "pod3-leaf2"], "--limit 'pod3-leaf*'"),
+        (["pod1-leaf3", "pod2-leaf3"], "--limit 'pod*-leaf3'"),
+        (["pod3-leaf1", "pod3-leaf2", "pod4-leaf1", "pod4-leaf2"], "--limit 'pod3-leaf*,pod4-leaf*'"),
+        (["spine3", "spine4"], "--limit spine3,spine4"),
+        (["pod3-leaf1"], "--limit pod3-leaf1"),
+        (["pod3-leaf1", "pod3-leaf2", "spine3"], "--limit 'pod3-leaf*,spine3'"),
+    ],
+)
+def test_the_option_that_picks_exactly_some_devices(new: list[str], option: str) -> None:
+    old = [*(f"pod{pod}-leaf{leaf}" for pod in (1, 2) for leaf in (1, 2)), "spine1", "spine2", "gpu-1"]
+    assert limit_to(new, [*old, *new]) == option
+    roles = dict.fromkeys([*old, *new], "leaf")
+    assert pick_devices(roles, shlex.split(option)[1:]) == set(new)
 
 
 def test_the_option_that_leaves_devices_out_is_for_a_shell() -> None:

@@ -33,12 +33,16 @@ class RecordedRuns:
         return summaries(self.state, runs[:last])
 
     def find(self, given: str = "") -> str:
-        """Return the run that is meant: by its name or number, else the unsettled one, else the newest.
+        """Return the run that is meant: by its name or number, else the unsettled one, else the newest that has begun.
 
         Raises UsageError when there is none, or several may be meant.
         """
-        from ailb_gen.deploy.run_history import recorded_run
+        from ailb_gen.deploy.run_history import newest_first, recorded_run
 
+        runs = self.state.runs()
+        if not given and runs and next(newest_first(self.state), None) is None:
+            # None has begun.
+            return runs[-1]
         return self.state.find(given) if given else recorded_run(self.state, "", lambda past: True).run
 
     def summary(self, run: str) -> RunSummary:
@@ -74,7 +78,7 @@ class RecordedRuns:
         """Give the runs that a rule deletes, while no other process writes any. Raises UsageError, OutputError."""
         from ailb_gen.deploy.run_pruning import pruning
 
-        with self.state.alone():
+        with self.state.alone("no run can be deleted", "check --state"):
             yield pruning(self.state, rule)
 
 

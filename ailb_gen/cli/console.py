@@ -123,8 +123,10 @@ def echo_wrapped(*lines: tuple[str, Style | None]) -> None:
 
 def echo_changes(lines: Iterable[str]) -> None:
     """Print lines of a change, each in the style of what it begins with: added, removed, or otherwise changed."""
+    # Files of Windows have another end of line, which is none of the change.
+    shown = (line.removesuffix("\r") for line in lines)
     echo(
-        *((line, next((style for start, style in CHANGES if line.lstrip().startswith(start)), None)) for line in lines)
+        *((line, next((style for start, style in CHANGES if line.lstrip().startswith(start)), None)) for line in shown)
     )
 
 

@@ -15,8 +15,11 @@ from ailb_gen.cli.options import JSON, LIMIT, LIST, REPEATS, SIZES, output_optio
 from ailb_gen.cli.project import source_of
 from ailb_gen.cli.reports import check_place
 from ailb_gen.errors import UsageError
+from ailb_gen.paths import real
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ailb_gen.exports.kind import ExportInput
 
 NAME = Annotated[
@@ -92,7 +95,7 @@ def export(
         return
     if as_json:
         raise UsageError("--json goes with --list; an export has its own format")
-    name, fabric = _named(name, fabric, out)
+    name, fabric = _named(name, fabric, out, [artifacts, racks, lengths, font, *(ssh_key or ())])
     _check_options(ctx, name)
     given = ExportInput(
         compute_design(fabric, notify),
@@ -109,8 +112,11 @@ def export(
         _write_one(given, name, out)
 
 
-def _named(name: str | None, fabric: Path | None, out: Path | None) -> tuple[str, Path]:
-    """Return the name of the export and the fabric file. Raises UsageError without one, or without a place to write."""
+def _named(name: str | None, fabric: Path | None, out: Path | None, read: Sequence[Path | None]) -> tuple[str, Path]:
+    """Return the name of the export and the fabric file.
+
+    Raises UsageError without one, without a place to write, and where `read`, what else is read, would be overwritten.
+    """
     from ailb_gen.api.export import ALL, exports
 
     if name is None:
@@ -118,7 +124,11 @@ def _named(name: str | None, fabric: Path | None, out: Path | None) -> tuple[str
     if fabric is None:
         raise UsageError(f"name the fabric file: ailb-gen export {name} FABRIC")
     if out is not None:
-        check_place("-o", out, [fabric])
+        check_place("-o", out, [fabric, *read])
+        if name == ALL and (inside := [one for one in read if one is not None and real(out) in real(one).parents]):
+            raise UsageError(
+                f"-o: {inside[0]}, which is read, is in {out}, whose files are replaced; name another folder"
+            )
     elif name == ALL:
         raise UsageError(f"{ALL} writes a folder; name it with -o")
     return name, fabric

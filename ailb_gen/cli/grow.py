@@ -9,14 +9,18 @@ import typer
 
 from ailb_gen.cli import visible
 from ailb_gen.cli.console import echo_changes, echo_json, echo_table, notify, notify_written
+from ailb_gen.cli.live import progress
 from ailb_gen.cli.options import DRY_RUN, FABRIC, JSON, output_option
 from ailb_gen.cli.steady import steady
 from ailb_gen.cli.verb import Verb, Verbs
-from ailb_gen.wording import counted
+from ailb_gen.wording import counted, some
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from ailb_gen.api.grow import GrowthResult
     from ailb_gen.intent.growth import Unit
+    from ailb_gen.review.growth import GrowthState
 
 app = typer.Typer(
     cls=Verbs, name="grow", help="Add stripes, rails, spines or servers in the fabric file.", no_args_is_help=True
@@ -25,6 +29,10 @@ app = typer.Typer(
 COUNT = Annotated[int, typer.Option("--by", min=1, max=4096, help="Add so many.")]
 CHANGES = Annotated[
     bool, typer.Option("--allow-changes", help="Also where existing devices get other numbers, cables or colors.")
+]
+RDMA = Annotated[
+    list[str] | None,
+    typer.Option("--rdma", help="RDMA device of a new NIC, where hosts.rdma lists them; repeat it.", metavar="NAME"),
 ]
 CABLES = Annotated[Path | None, output_option("new cables", "FILE")]
 
@@ -49,6 +57,7 @@ def stripe(
 def rail(
     fabric: FABRIC,
     count: COUNT = 1,
+    rdma: RDMA = None,
     output: CABLES = None,
     allow_changes: CHANGES = False,
     dry_run: DRY_RUN = False,
@@ -58,7 +67,7 @@ def rail(
 
     Not to stripes that say their own number of rails. Overrides keep the numbers and ports of existing leaves.
     """
-    _grow(fabric, "rail", count, output, allow_changes, dry_run, as_json)
+    _grow(fabric, "rail", count, output, allow_changes, dry_run, as_json, rdma or ())
 
 
 @app.command("spine", cls=Verb)
@@ -94,7 +103,14 @@ def server(
 
 
 def _grow(
-    fabric: Path, unit: Unit, count: int, output: Path | None, allow_changes: bool, dry_run: bool, as_json: bool
+    fabric: Path,
+    unit: Unit,
+    count: int,
+    output: Path | None,
+    allow_changes: bool,
+    dry_run: bool,
+    as_json: bool,
+    rdma: Sequence[str] = (),
 ) -> None:
     from ailb_gen.api.grow import grow
     from ailb_gen.cli.reports import check_place
@@ -102,7 +118,9 @@ def _grow(
 
     if output is not None:
         check_place("-o", output, [fabric])
-    result = grow(fabric, unit, count, allow_changes=allow_changes, warn=notify)
+    result = grow(fabric, unit, count, rdma=rdma, allow_changes=allow_changes, warn=notify)
+    # Before anything is written: it may take a while, and be interrupted.
+    states = () if visible.output.quiet and not as_json else result.states(progress)
     if output is not None and not dry_run:
         write_bytes(output, result.cabling().encode(), "list of cables")
     if not dry_run:
@@ -110,9 +128,10 @@ def _grow(
     # A full disk there does not hide that the files are written.
     with steady(must_be_read=False):
         if as_json:
-            echo_json(_json(fabric, unit, count, result, not dry_run))
+            echo_json(_json(fabric, unit, count, result, states, not dry_run))
         else:
             _show(unit, count, result)
+            _show_states(states)
         if dry_run:
             notify(f"{fabric}: not written, because of --dry-run")
         elif not as_json:
@@ -130,24 +149,50 @@ def _show(unit: Unit, count: int, result: GrowthResult) -> None:
         echo_table(f"{counted(count, unit)} more{every}", ("what", "value"), list(lines(result.addition)))
 
 
+def _show_states(states: Sequence[GrowthState]) -> None:
+    """Print the waves of the pushes, with what is up and lost behind each; warn where something is lost."""
+    rows = [
+        (one.push, one.wave.name, some(one.wave.devices), f"{one.sessions:,}", len(one.lost) or "nothing")
+        for one in states
+    ]
+    if rows:
+        typer.echo()
+        echo_table("Pushes, computed from the files", ("push", "wave", "devices", "sessions", "lost"), rows)
+    for one in states:
+        if one.lost:
+            notify(f"push {one.push}, behind the wave {one.wave.name!r}, is lost: {some(one.lost)}")
+
+
 def _show_steps(fabric: Path, result: GrowthResult, output: Path | None) -> None:
     """Print in which order the larger fabric is installed, so that nothing that runs loses packets."""
     more = result.addition
     cables = counted(len(more.cables), "new cable")
-    steps = [f"plug in {cables}: {output}" if output else f"plug in {cables}; -o FILE lists them"]
+    steps = [*_cells(result), f"plug in {cables}: {output}" if output else f"plug in {cables}; -o FILE lists them"]
     if more.switches:
         switches = counted(len(more.switches), "new switch")
         steps.append(f"give {switches} management access, such as by ZTP: ailb-gen export ztp {fabric} -o DIR")
     steps += [
         f"ailb-gen generate {fabric} -o ARTIFACTS",
         f"ailb-gen validate {fabric} ARTIFACTS",
-        f"ailb-gen plan {fabric} ARTIFACTS",
-        f"ailb-gen deploy {fabric} ARTIFACTS",
     ]
+    for limit in result.pushes():
+        place = f"{fabric} ARTIFACTS {limit}".rstrip()
+        steps += [f"ailb-gen plan {place}", f"ailb-gen deploy {place}"]
     notify_written([edit.file for edit in result.edits], steps)
 
 
-def _json(fabric: Path, unit: Unit, count: int, result: GrowthResult, written: bool) -> dict[str, object]:
+def _cells(result: GrowthResult) -> Iterator[str]:
+    """Yield what people may fill in of new servers, a line for each file."""
+    found: dict[tuple[Path, tuple[str, ...]], list[str]] = {}
+    for one in result.empty:
+        found.setdefault((one.file, one.columns), []).append(one.server)
+    for (file, columns), servers in found.items():
+        yield f"fill in {', '.join(columns)} of {some(servers)} in {file}, as in the other rows"
+
+
+def _json(
+    fabric: Path, unit: Unit, count: int, result: GrowthResult, states: Sequence[GrowthState], written: bool
+) -> dict[str, object]:
     from ailb_gen.design.addition import changes, lines
 
     return {
@@ -159,5 +204,16 @@ def _json(fabric: Path, unit: Unit, count: int, result: GrowthResult, written: b
         "diff": result.diff(),
         "new": dict(lines(result.addition)),
         "changes": dict(changes(result.addition)),
+        "pushes": [*result.pushes()],
+        "states": [
+            {
+                "push": one.push,
+                "wave": one.wave.name,
+                "devices": [*one.wave.devices],
+                "sessions": one.sessions,
+                "lost": [*one.lost],
+            }
+            for one in states
+        ],
         "cables": [cable._asdict() for cable in result.addition.cables],
     }

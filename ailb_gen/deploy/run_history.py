@@ -53,25 +53,26 @@ class StateDirectory:
     path: Path
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
-        """Keep other runs out. Raises UsageError while one is going on, OutputError when nothing can be written."""
+    def alone(
+        self, failed: str = "the run cannot be recorded", instead: str = "name another --state"
+    ) -> Iterator[None]:
+        """Keep other runs out; `failed` and `instead` are words of the errors: what does not happen, and what to do.
+
+        Raises UsageError while another run is going on, OutputError when nothing can be written.
+        """
         try:
             self._make()
             descriptor = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
-            raise OutputError(
-                f"{self.path}: the run cannot be recorded: {error.strerror}; name another --state"
-            ) from error
+            raise OutputError(f"{self.path}: {failed}: {error.strerror}; {instead}") from error
         try:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
-                raise UsageError(
-                    f"{self.path}: another run uses it; wait until it has ended, or name another --state"
-                ) from error
+                raise UsageError(f"{self.path}: another run uses it; wait until it has ended, or {instead}") from error
             except OSError as error:
                 raise OutputError(
-                    f"{self.path}: it cannot be locked: {error.strerror}; name another --state, on a local disk"
+                    f"{self.path}: it cannot be locked: {error.strerror}; {instead}: it must be on a local disk"
                 ) from error
             yield
         finally:

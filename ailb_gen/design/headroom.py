@@ -34,12 +34,19 @@ def headroom(intent: Intent, design: Design, unit: Unit) -> Headroom:
     """
     if not growth(intent, unit, 1):
         return Headroom(unit, 0, 0, ())
-    colors = len(intent.fabric.spines) * intent.fabric.links_per_spine
-    # More spines must divide among the colors: at the latest with as many more as there are colors.
-    step = next((n for n in range(1, colors + 1) if _started(intent, unit, n)), 1) if unit == "spine" else 1
+    step = smallest_step(intent, unit)
     refusal = cache(lambda steps: _refusal(intent, design, unit, steps * step))
     most = _largest(lambda steps: not refusal(steps))
     return Headroom(unit, step, most * step, refusal(most + 1))
+
+
+def smallest_step(intent: Intent, unit: Unit) -> int:
+    """Return the smallest number by which a fabric grows that is not refused at once for its colors."""
+    if unit != "spine":
+        return 1
+    colors = len(intent.fabric.spines) * intent.fabric.links_per_spine
+    # More spines must divide among the colors: at the latest with as many more as there are colors.
+    return next((n for n in range(1, colors + 1) if _started(intent, unit, n)), 1)
 
 
 def every_headroom(intent: Intent, design: Design) -> tuple[Headroom, ...]:

@@ -25,15 +25,15 @@ class LargerFabric:
     warnings: tuple[Problem, ...]
 
 
-def larger(intent: Intent, before: Design, unit: Unit, count: int) -> LargerFabric:
+def larger(intent: Intent, before: Design, unit: Unit, count: int, also: Edits = ()) -> LargerFabric:
     """Return a larger fabric: the first way to write it that leaves what is there as it is, else the plain one.
 
-    `before` is the design of the intent. Raises IntentError for a fabric that would be too large, UsageError where no
-    key of the file makes it larger.
+    `before` is the design of the intent; `also` are values that change in every way. Raises IntentError for a fabric
+    that would be too large, UsageError where no key of the file makes it larger.
     """
     refusal: IntentError | None = None
     changing: LargerFabric | None = None
-    for way in written(intent, before, unit, count):
+    for way in written(intent, before, unit, count, also):
         if isinstance(way, IntentError):
             refusal = way
             continue
@@ -51,13 +51,14 @@ def larger(intent: Intent, before: Design, unit: Unit, count: int) -> LargerFabr
     return changing
 
 
-def written(intent: Intent, before: Design, unit: Unit, count: int) -> Iterator[Edits | IntentError]:
+def written(intent: Intent, before: Design, unit: Unit, count: int, also: Edits = ()) -> Iterator[Edits | IntentError]:
     """Yield ways to grow, each followed by itself with overrides that pin what is there, or by why it has none.
 
     Where all ways are refused, the last one tells what is scarce; the plain one may only meet what was pinned before.
     """
     names = {server.name for server in before.servers}
-    for edits in ways(intent, unit, count, (len(before.colors), step_of(intent.fabric)), names):
+    for way in ways(intent, unit, count, (len(before.colors), step_of(intent.fabric)), names):
+        edits = (*way, *also)
         yield edits
         try:
             pinned = pins(before, grown(intent, edits))

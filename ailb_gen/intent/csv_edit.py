@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections.abc import Collection
 
 from ailb_gen.errors import UsageError
 from ailb_gen.intent.csv_table import SEPARATOR
@@ -35,6 +36,20 @@ def set_cell(text: str, name: str, line: int, column: int, value: str) -> str:
     cells[column] = old.replace(old.strip(), value) if old.strip() else value
     lines[line - 1] = f"{_row(text, cells)}{row[len(bare) :]}"
     return "".join(lines)
+
+
+def left_empty(text: str, cells: Collection[str]) -> tuple[str, ...]:
+    """Return the columns, without some, in which every row of a table has a value; none of a table without rows."""
+    rows = list(csv.reader(io.StringIO(text), delimiter=_separator(text)))[1:]
+    columns = _columns(text)
+    filled = [row for row in rows if any(cell.strip() for cell in row)]
+    if not filled:
+        return ()
+    return tuple(
+        column
+        for number, column in enumerate(columns)
+        if column not in cells and all(row[number : number + 1] and row[number].strip() for row in filled)
+    )
 
 
 def has_column(text: str, column: str) -> bool:

@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from ailb_gen.errors import UsageError
 from ailb_gen.intent.drain import Drain, parse_drain
-from ailb_gen.intent.edit import edit
+from ailb_gen.intent.edit import add_items, edit, remove_items
 from ailb_gen.wording import did_you_mean, some
 from ailb_gen.yamlio import read_yaml
 
@@ -38,9 +38,7 @@ def add_entries(text: str, file: str, elements: Sequence[Drain]) -> tuple[str, t
     if not new:
         return text, ()
     if isinstance(value, list):
-        for at, one in enumerate(new, len(value)):
-            text = edit(text, (KEY, at), str(one), file)
-        return text, new
+        return add_items(text, (KEY,), [*map(str, new)], file), new
     before = [] if value is None else [value]
     return edit(text, (KEY,), [*before, *map(str, new)], file), new
 
@@ -56,10 +54,7 @@ def remove_entries(text: str, file: str, elements: Sequence[Drain]) -> str:
             raise UsageError(f"{file}: {str(one)!r} is not drained; {_instead(one, present)}")
     if not isinstance(value, list):
         return edit(text, (KEY,), None, file)
-    for at in reversed(range(len(present))):
-        if present[at] in elements:
-            text = edit(text, (KEY, at), None, file)
-    return text
+    return remove_items(text, (KEY,), [at for at, one in enumerate(present) if one in elements], file)
 
 
 def _entries(text: str, file: str) -> tuple[object, tuple[Drain | None, ...]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -31,16 +31,66 @@ def edit(text: str, path: Path, value: object, file: str) -> str:
     brackets cannot be empty: its last item or key takes it along. Comments on the lines of a removed value, and within
     a replaced one, go with it. Raises IntentError for what is no YAML, UsageError where only a person can edit.
     """
-    before = read_yaml(text, file).data
-    root = yaml.compose(text, Loader=yaml.CSafeLoader)
-    if root is None:
-        root = yaml.MappingNode("", [], _mark(text), _mark(text), flow_style=False)
+    before, root = read_yaml(text, file).data, _composed(text)
     path, value = _whole(root, path, value)
     result = _Editor(text).changed(root, path, value)
     if result is None or not _holds(result, _with(deepcopy(before), path, value)):
-        verb = "remove" if value is None else "change"
-        raise UsageError(f"{file}: cannot {verb} {dotted(path)}: {BY_HAND}; edit it by hand")
+        raise _by_hand("remove" if value is None else "change", path, file)
     return result
+
+
+def add_items(text: str, path: Path, values: Sequence[object], file: str) -> str:
+    """Return YAML text with more items behind the last one of the list at `path`; raises as `edit` does."""
+    before, root = read_yaml(text, file).data, _composed(text)
+    expected = deepcopy(before)
+    items = _at(expected, path)
+    if not items:
+        return edit(text, path, [*values], file)
+    end = (*path, len(items))
+    result: str | None = text
+    # Each stands in front of those that were added before it.
+    for value in reversed(values):
+        result = _Editor(result).changed(root, end, value) if result is not None else None
+    items.extend(values)
+    if result is None or not _holds(result, expected):
+        raise _by_hand("change", end, file)
+    return result
+
+
+def remove_items(text: str, path: Path, indexes: Collection[int], file: str) -> str:
+    """Return YAML text without some items of the list at `path`, which goes with the last one where it has no brackets.
+
+    Raises as `edit` does.
+    """
+    before, root = read_yaml(text, file).data, _composed(text)
+    first, *others = sorted(indexes)
+    expected = deepcopy(before)
+    items = _at(expected, path)
+    result: str | None = text
+    # From the end on: what comes before stays where it is.
+    for index in reversed(others):
+        result = _Editor(result).changed(root, (*path, index), None) if result is not None else None
+        items.pop(index)
+    if result is None or (others and not _holds(result, expected)):
+        raise _by_hand("remove", path, file)
+    return edit(result, (*path, first), None, file)
+
+
+def _composed(text: str) -> yaml.Node:
+    """Return the nodes of a text; those of an empty one are a mapping without keys."""
+    root = yaml.compose(text, Loader=yaml.CSafeLoader)
+    return root if root is not None else yaml.MappingNode("", [], _mark(text), _mark(text), flow_style=False)
+
+
+def _by_hand(verb: str, path: Path, file: str) -> UsageError:
+    return UsageError(f"{file}: cannot {verb} {dotted(path)}: {BY_HAND}; edit it by hand")
+
+
+def _at(data: Any, path: Path) -> Any:
+    """Return what is at a path of data."""
+    for part in path:
+        data = data[part]
+    return data
 
 
 def _holds(text: str, expected: object) -> bool:
@@ -95,9 +145,7 @@ def _whole(root: yaml.Node, path: Path, value: object) -> tuple[Path, object]:
 def _with(data: Any, path: Path, value: object) -> Any:
     """Return data with the value at a path replaced, added or removed."""
     data = {} if data is None else data
-    parent = data
-    for part in path[:-1]:
-        parent = parent[part]
+    parent = _at(data, path[:-1])
     if value is None:
         parent.pop(path[-1])
     elif isinstance(parent, list) and path[-1] == len(parent):

@@ -1,14 +1,14 @@
 """What one more stripe, rail, spine or server is in a fabric file: the values that change, as data."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count as count_from
 from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from ailb_gen.errors import IntentError
+from ailb_gen.errors import IntentError, UsageError
 from ailb_gen.intent.load import Intent
 from ailb_gen.intent.models import UNWRITTEN_STEPS, Fabric
 from ailb_gen.intent.servers import CountedServers
@@ -54,6 +54,14 @@ def ways(
         yield tuple(_servers(intent, count, _NextNames(servers)))
     if unit == "stripe":
         yield tuple(_stripes_with_servers(intent, count, _NextNames(servers)))
+
+
+def new_rdma_names(intent: Intent, names: Sequence[str]) -> tuple[ValueEdit, ...]:
+    """Return what adds the RDMA devices of NICs on new rails to the list of those. Raises UsageError for a pattern."""
+    given = intent.fabric.hosts.rdma
+    if names and isinstance(given, str):
+        raise UsageError(f"{intent.source.file}: hosts.rdma is a pattern, which names new NICs too; leave --rdma out")
+    return tuple(ValueEdit(("hosts", "rdma", number), name) for number, name in enumerate(names, len(given)))
 
 
 def grown(intent: Intent, edits: tuple[ValueEdit, ...]) -> Intent:

@@ -4,6 +4,7 @@ import csv
 import io
 import re
 import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,8 @@ def check_step(fabric: Path, unit: Unit, count: int, out: Path) -> GrowthResult:
             # A server gets a NIC on a new rail, and nothing else concerns those that run.
             assert unit == "rail", path
     assert {owner(path)[1] for path in new.changes.new if owner(path)[0] == SWITCHES} <= added
+    if result.addition.keeps_all:
+        assert {one.wave.name: one.lost for one in result.states() if one.lost} == {}
     told = list(csv.reader(io.StringIO(result.cabling())))
     earlier, rows = (made.files[CABLING].decode().splitlines() for made in (old, new))
     assert told[1:] == [row.split(",") for row in rows if row not in earlier]
@@ -159,6 +162,24 @@ def test_links_keep_their_colors_with_two_links_to_a_spine(tmp_path: Path) -> No
     result = grow(fabric, "spine", 4)
     assert result.addition.keeps_all
     assert "magenta], step: 4}" in result.diff()
+
+
+def test_states_need_a_temporary_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    result = grow(EXAMPLES / "lab/fabric.yaml", "stripe")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
+    message = r"missing/.*: cannot be written: No such file or directory; name another directory by TMPDIR"
+    with pytest.raises(OutputError, match=message):
+        result.states()
+
+
+def test_devices_are_named_for_new_rails_only(tmp_path: Path) -> None:
+    fabric = copied("jvd", tmp_path)
+    with pytest.raises(UsageError, match="RDMA devices are named for new rails, not for a new stripe"):
+        grow(fabric, "stripe", rdma=["mlx5_12"])
+    result = grow(fabric, "rail", rdma=["mlx5_12"])
+    assert result.addition.keeps_all
+    nics = {server.name: server.config.nics[-1].rdma for server in result.design.servers}
+    assert set(nics.values()) == {"mlx5_12"}
 
 
 def test_management_addresses_of_servers_stay(tmp_path: Path) -> None:

@@ -66,6 +66,12 @@ def test_a_wrong_table_and_a_wrong_font_are_errors_with_their_place(tmp_path: Pa
     (tmp_path / "racks.csv").write_text("device,rack,unit\nspine9,A1,1\n", encoding="utf-8")
     told = run("export", "racks", JVD, "--racks", str(tmp_path / "racks.csv"))
     refused(told, f"{tmp_path}/racks.csv:2:1: ", "the fabric has no device 'spine9'")
+    before = (tmp_path / "racks.csv").read_bytes()
+    told = run("export", "racks", JVD, "--racks", str(tmp_path / "racks.csv"), "-o", str(tmp_path / "racks.csv"))
+    refused(told, f"-o: {tmp_path}/racks.csv is an input of this command; name another file")
+    told = run("export", "all", JVD, "--racks", str(tmp_path / "racks.csv"), "-o", str(tmp_path))
+    refused(told, f"-o: {tmp_path}/racks.csv, which is read, is in {tmp_path}, whose files are replaced")
+    assert (tmp_path / "racks.csv").read_bytes() == before
     told = run("export", "racks-pdf", JVD, "--font", str(tmp_path / "racks.csv"))
     refused(told, "name a TrueType file (.ttf)")
 

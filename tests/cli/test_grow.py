@@ -49,6 +49,12 @@ def test_grow_as_json(cli: Cli, lab: Path) -> None:
     assert (body["unit"], body["count"], body["written"], body["changes"]) == ("spine", 4, True, {})
     assert body["files"] == ["fabric.yaml"]
     assert len(body["cables"]) == 16
+    assert body["pushes"] == ["--limit spine5,spine6,spine7,spine8", ""]
+    assert [row["lost"] for row in body["states"]] == [[]] * 7
+    assert body["states"][-1] == {
+        "push": 2, "wave": "leaves of rail 1", "devices": ["stripe1-leaf2", "stripe2-leaf2"],
+        "sessions": 32, "lost": [],
+    }  # fmt: skip
     assert body["cables"][0] == {
         "device": "stripe1-leaf1", "port": "et-0/0/4", "other": "spine5", "other_port": "et-0/0/0",
         "speed_gbps": 400, "color": "green",
@@ -68,7 +74,14 @@ def test_grow_in_a_project(cli: Cli, lab: Path, tmp_path: Path) -> None:
         (("stripe", "fabric.yaml", "--by", "48"), ("error[pool-exhausted]: asn.leaves: 100 AS numbers",)),
         (("stripe", "fabric.yaml", "--by", "0"), ("'--by'", "greater than or equal to 1")),
         (("stripe", "fabric.yaml", "--by", "4096"), ("error[out-of-range]: stripes: holds more than 4096 entries",)),
-        (("spine", "fabric.yaml"), ("error[uneven-colors]: colors: 4 colors do not divide the 5 uplinks",)),
+        (
+            ("spine", "fabric.yaml"),
+            (
+                "error[uneven-colors]: colors: 4 colors do not divide the 5 uplinks",
+                "evenly; add a multiple of 4: --by 4",
+            ),
+        ),
+        (("rail", "fabric.yaml", "--rdma", "mlx5_9"), ("fabric.yaml: hosts.rdma is a pattern", "leave --rdma out")),
         (("stripe", "nothing.yaml"), ("nothing.yaml: there is no such file",)),
         (("stripe", "fabric.yaml", "-o", "fabric.yaml"), ("-o: fabric.yaml is an input of this command",)),
         (("stripe",), ("Missing argument 'FABRIC'",)),
@@ -81,6 +94,45 @@ def test_what_is_refused_changes_nothing(
     before = lab.read_bytes()
     refused(cli("grow", *words), *messages)
     assert lab.read_bytes() == before
+
+
+def test_a_rail_more_needs_the_names_of_its_devices_where_they_are_listed(cli: Cli, lab: Path) -> None:
+    lab.write_text(f"{lab.read_text()}hosts: {{rdma: [mlx5_0, mlx5_3]}}  # as lspci says\n")
+    words = ("grow", "rail", "fabric.yaml", "--by", "2")
+    told = cli(*words, "--rdma", "mlx5_4")
+    refused(told, "hosts.rdma: one name per NIC is needed, 4 in all; 3 given; give --rdma NAME for each new NIC")
+    refused(cli(*words, "--rdma", "mlx5_4", "--rdma", "mlx5_0"), "duplicate-name")
+    assert cli(*words, "--rdma", "mlx5_4", "--rdma", "mlx5_5")[0] == 0
+    assert "hosts: {rdma: [mlx5_0, mlx5_3, mlx5_4, mlx5_5]}  # as lspci says\n" in lab.read_text()
+    assert cli("generate", "fabric.yaml", "-o", "out")[0] == 0
+
+
+def test_the_pushes_are_told_with_new_switches_first(cli: Cli, lab: Path) -> None:
+    code, out, err = cli("grow", "spine", "fabric.yaml", "--by", "4")
+    assert "2     leaves of rail 1  stripe1-leaf2, stripe2-leaf2  32        nothing\n" in out
+    place = "fabric.yaml ARTIFACTS"
+    only = f"{place} --limit spine5,spine6,spine7,spine8"
+    assert code == 0
+    steps = [f"ailb-gen {verb} {words}" for words in (only, place) for verb in ("plan", "deploy")]
+    assert err.endswith("".join(f"  {number}. {step}\n" for number, step in enumerate(steps, 5)))
+    _, out, _ = cli("grow", "server", "fabric.yaml", "--json")
+    assert json.loads(out)["pushes"] == [""]
+
+
+def test_cells_that_other_rows_fill_in_are_told(cli: Cli, tmp_path: Path) -> None:
+    shutil.copytree(EXAMPLES / "brownfield", tmp_path / "pod")
+    code, _, err = cli("grow", "server", "pod/fabric.yaml", "--by", "2")
+    assert code == 0
+    macs = "mac0, mac1, mac2, mac3"
+    assert f"  1. fill in management, {macs}, port0, port1, port2, port3 of a-gpu4, a-gpu5 in pod/pod-a.csv" in err
+    assert f"  2. fill in management, {macs} of b-gpu4, b-gpu5 in pod/pod-b.csv, as in the other rows\n" in err
+
+
+def test_a_change_of_lines_of_windows_is_shown_without_their_ends(cli: Cli, lab: Path) -> None:
+    lab.write_bytes(lab.read_bytes().replace(b"\n", b"\r\n"))
+    code, out, _ = cli("grow", "stripe", "fabric.yaml")
+    assert (code, "-stripes: 2\n+stripes: 3\n" in out) == (0, True)
+    assert b"stripes: 3\r\n" in lab.read_bytes()
 
 
 def test_a_fabric_with_errors_is_refused_with_them(cli: Cli, lab: Path) -> None:

@@ -221,6 +221,25 @@ def test_what_cannot_be_read_is_named(tiny: Site) -> None:
     assert f"{tiny.records.path}: the runs cannot be read: Permission denied; check its owner" in done.err
 
 
+def test_a_run_that_has_not_begun_is_shown(tiny: Site) -> None:
+    assert tiny.deploy("--dry-run").code == 0
+    log = tiny.records.log(tiny.records.runs()[0])
+    log.write_bytes(b"")
+    done = runs(tiny, "show")
+    assert (done.code, done.err) == (0, "")
+    assert f"run {log.parent.name}: not begun\n" in done.out
+
+
+def test_a_lock_that_cannot_be_used_is_no_record(tiny: Site) -> None:
+    assert tiny.deploy("--dry-run").code == 0
+    lock = tiny.records.path / "lock"
+    lock.unlink()
+    lock.mkdir()
+    done = runs(tiny, "prune", "--keep", "1", "--yes")
+    assert (done.code, done.out) == (3, "")
+    assert f"{tiny.records.path}: no run can be deleted: Is a directory; check --state" in done.err
+
+
 def test_pruning_waits_for_no_other_run(tiny: Site) -> None:
     assert tiny.deploy("--dry-run").code == 0
     with tiny.records.alone():

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ailb_gen.errors import IntentError, UsageError
-from ailb_gen.intent.edit import edit
+from ailb_gen.intent.edit import add_items, edit, remove_items
 from ailb_gen.yamlio import Path, read_yaml
 
 PORT = "stripe1-leaf1 et-0/0/1:0"
@@ -120,6 +120,31 @@ def test_adding_and_removing_gives_the_same_text(text: str, word: str, count: in
         for at in reversed(range(count)):
             changed = edit(changed, (key, length + at), None, "f")
         assert changed == text
+
+
+@given(texts(), st.lists(WORDS, min_size=1, max_size=3), st.data())
+def test_items_that_come_and_go_together_give_the_text_of_one_after_the_other(
+    text: str, words: list[str], data: st.DataObject
+) -> None:
+    lists = {key: value for key, value in read_yaml(text, "f").data.items() if isinstance(value, list)}
+    for key, value in lists.items():
+        one_by_one = text
+        for at, word in enumerate(words, len(value)):
+            one_by_one = edit(one_by_one, (key, at), word, "f")
+        together = add_items(text, (key,), words, "f")
+        assert together == one_by_one
+        gone = data.draw(st.sets(st.integers(0, len(value) + len(words) - 1), min_size=1))
+        for at in sorted(gone, reverse=True):
+            one_by_one = edit(one_by_one, (key, at), None, "f")
+        assert remove_items(together, (key,), gone, "f") == one_by_one
+
+
+def test_items_of_a_list_that_stands_twice_are_not_edited() -> None:
+    text = "x: &a [s3, s4]\ny: *a\n"
+    with pytest.raises(UsageError, match=r"^f: cannot change y.* edit it by hand$"):
+        add_items(text, ("y",), ["s5"], "f")
+    with pytest.raises(UsageError, match=r"^f: cannot remove y.* edit it by hand$"):
+        remove_items(text, ("y",), [0, 1], "f")
 
 
 @given(texts(), WORDS)
