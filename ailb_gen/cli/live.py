@@ -234,6 +234,9 @@ DOING = {
     "confirm": "confirming on",
     "rollback": "rolling back",
     "unlock": "unlocking",
+    "copy": "copying to",
+    "install": "installing on",
+    "reboot": "restarting",
 }
 
 

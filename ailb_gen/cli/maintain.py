@@ -15,6 +15,7 @@ from ailb_gen.cli.deploy import FAILURES, MINUTES, VERIFY, approve, tell
 from ailb_gen.cli.drain import FLOOR, percent
 from ailb_gen.cli.generate import FORMAT, TEMPLATES
 from ailb_gen.cli.live import progress, watching
+from ailb_gen.cli.maintain_work import DIGEST, IMAGE, NO_VALIDATE, RELEASE, RESTART, GivenWork
 from ailb_gen.cli.steady import steady
 from ailb_gen.cli.verb import Verb
 from ailb_gen.errors import AttentionError, DeployError, UsageError
@@ -54,14 +55,16 @@ BACK = Annotated[
     typer.Option("--return-timeout", min=0, max=604800, help="Seconds to be as designed again.", show_default="900"),
 ]
 TIMEOUT = Annotated[
-    int | None, typer.Option("--timeout", min=1, max=604800, help="Seconds for the command.", show_default="3600")
+    int | None,
+    typer.Option(
+        "--timeout", min=1, max=604800, help="Seconds for the command, or for the installation.", show_default="3600"
+    ),
 ]
 LEAST = Annotated[str | None, *FLOOR.__metadata__]
 MOST_FAILURES = Annotated[int | None, *FAILURES.__metadata__]
 HIDDEN_PAUSE = Annotated[
     float, typer.Option("--pause", min=0.01, max=3600, hidden=True, help="Seconds between two looks.")
 ]
-TIMEOUT_S = 3600
 
 
 class WithCommand(Verb):
@@ -93,6 +96,11 @@ def maintain(
     quiet_below: QUIET_BELOW = None,
     quiet_timeout: WAIT = None,
     timeout: TIMEOUT = None,
+    software: IMAGE = None,
+    sha256: DIGEST = None,
+    release: RELEASE = None,
+    no_validate: NO_VALIDATE = False,
+    restart_timeout: RESTART = None,
     return_timeout: BACK = None,
     templates: TEMPLATES = None,
     form: FORMAT = "curly",
@@ -124,8 +132,8 @@ def maintain(
     from ailb_gen.deploy.push import Limits
 
     place = fleet.FabricArguments(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys, state)
-    words = tuple(command or ())
-    _check_together(elements, words, resume, give_up, status, dry_run)
+    work = GivenWork(tuple(command or ()), timeout, software, sha256, release, no_validate, restart_timeout)
+    _check_together(elements, work, resume, give_up, status, dry_run)
     if status:
         with steady(must_be_read=False):
             _show_status(maintainer(fabric, artifacts, state=state), place, as_json)
@@ -170,7 +178,7 @@ def maintain(
             **({} if resume or give_up else given),
         )
         with text:
-            report = _carry_out(on, elements, words, timeout, asked, given, resume, give_up, dry_run)
+            report = _carry_out(on, elements, work, asked, given, resume, give_up, dry_run)
         if as_json:
             echo_json(_json(report))
         with text:
@@ -178,17 +186,21 @@ def maintain(
 
 
 def _check_together(
-    elements: list[str] | None, words: tuple[str, ...], resume: bool, give_up: bool, status: bool, dry_run: bool
+    elements: list[str] | None, work: GivenWork, resume: bool, give_up: bool, status: bool, dry_run: bool
 ) -> None:
     """Refuse options that contradict each other. Raises UsageError."""
     continuing = [name for name, on in (("--resume", resume), ("--give-up", give_up), ("--status", status)) if on]
     contradictions = (
         (len(continuing) > 1, f"{' and '.join(continuing)}: give one of them"),
         (bool(continuing and elements), f"{''.join(continuing[:1])} is about the devices of the record: omit ELEMENT"),
-        (bool(words and (give_up or status)), f"{''.join(continuing[:1])} runs no command: omit it"),
+        (work.given(False) and (give_up or status), f"{''.join(continuing[:1])} does no work: omit it"),
         (bool(continuing and dry_run), f"{''.join(continuing[:1])}: omit --dry-run"),
         (not continuing and not elements, "name the devices to maintain: names, globs, or roles such as spines"),
-        (not continuing and not words, "there is no command; write it behind '--', as in: ... spine1 -- ./upgrade.sh"),
+        (
+            not work.given(bool(continuing)),
+            "there is no command; write it behind '--', as in: ... spine1 -- ./upgrade.sh, or give --software",
+        ),
+        *work.contradictions,
     )
     for holds, message in contradictions:
         if holds:
@@ -198,8 +210,7 @@ def _check_together(
 def _carry_out(
     on: Maintainer,
     elements: list[str] | None,
-    words: tuple[str, ...],
-    timeout: int | None,
+    given_work: GivenWork,
     asked: Any,  # noqa: ANN401 - MaintainOptions, imported late
     given: dict[str, Any],
     resume: bool,
@@ -207,20 +218,11 @@ def _carry_out(
     dry_run: bool,
 ) -> MaintenanceReport:
     """Begin a maintenance, or go on with one."""
-    from ailb_gen.deploy.maintenance_work import command_work
-
     if not resume and not give_up:
-        return on.maintain(elements or [], command_work(words, timeout or TIMEOUT_S), asked, dry_run=dry_run)
+        return on.maintain(elements or [], given_work.begin(), asked, dry_run=dry_run)
 
     def work_of(past: RecordedMaintenance) -> MaintenanceWork | None:
-        if give_up:
-            return None
-        kept = tuple(map(str, past.work.get("command", ())))
-        if not words and not past.whole:
-            raise UsageError(
-                "the record does not hold the command as it was: it has a secret; give it again behind '--'"
-            )
-        return command_work(words or kept, timeout or float(past.work.get("timeout_s", TIMEOUT_S)))
+        return None if give_up else given_work.again(dict(past.work), past.whole)
 
     return on.resume(work_of, asked, given)
 

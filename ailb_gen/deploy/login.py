@@ -272,6 +272,7 @@ HUNG: dict[Kind, tuple[str, str]] = {
     "switch": ("no NETCONF session", "the device closed the connection before its hello"),
     "server": ("the connection was closed during the login", "is sshd running, does it have free sessions?"),
 }
+LOGIN_REFUSED = "the login is refused"
 # In this order: the first that fits; hints for switches and for servers.
 _REFUSALS: tuple[tuple[type[Exception], str, dict[Kind, str]], ...] = (
     (BadHostKeyException, "its host key has changed", {"switch": COMPARE, "server": COMPARE}),
@@ -282,7 +283,7 @@ _REFUSALS: tuple[tuple[type[Exception], str, dict[Kind, str]], ...] = (
     ),
     (
         AuthenticationException,
-        "the login is refused",
+        LOGIN_REFUSED,
         {
             "switch": "check the inventory's username, keys and password",
             "server": "check username, key and password",

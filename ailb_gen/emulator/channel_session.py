@@ -99,6 +99,8 @@ class ChannelSession(ABC):
             raise disk_full(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
         if "error" in faults:
             raise RpcRefusedError(RpcError(f"{phase} fails: an injected fault", type="application", daemon="mgd"))
+        if "bad-package" in faults:
+            device.software.refusing = True
         try:
             result = act()
         except LabError as error:

@@ -14,6 +14,7 @@ from ailb_gen.emulator.disk import CommitRecord, Disk
 from ailb_gen.emulator.fabric_state import FabricState, QueueCounters, TrafficCounters
 from ailb_gen.emulator.faults import Faults
 from ailb_gen.emulator.messages import RpcError, error_at
+from ailb_gen.emulator.software import Software
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.check import check
 from ailb_gen.junos.groups import active, inherited
@@ -64,7 +65,7 @@ class EmulatedDevice:
         minute_s: float = 60.0,
     ) -> None:
         """Open the state of a device, or make it. Raises OutputError."""
-        self.name, self.model, self.version = spec.name, spec.model, spec.version
+        self.name, self.model = spec.name, spec.model
         self.native_bps = spec.native_bps
         self.serial = sha256(spec.name.encode()).hexdigest()[:11].upper()
         self.fabric = fabric
@@ -72,6 +73,7 @@ class EmulatedDevice:
         self.minute_s = minute_s
         self.faults = Faults()
         self.started = self.now()
+        self.software = Software(spec.version, self.started)
         self._numbers = itertools.count(FIRST_SESSION)
         # Sessions that are open, by number.
         self.sessions: dict[int, UserSession] = {}
@@ -87,6 +89,11 @@ class EmulatedDevice:
     def now(self) -> float:
         """Return the time of the device, in seconds since 1970."""
         return time.time()
+
+    @property
+    def version(self) -> str:
+        """The release that runs."""
+        return self.software.running
 
     @property
     def switch(self) -> Switch:
@@ -157,6 +164,7 @@ class EmulatedDevice:
     def power_on(self) -> None:
         """Start the device: roll back a commit that waits for its confirmation, release the lock."""
         self.started = self.now()
+        self.software.boot()
         self._cleared.clear()
         self._cleared_queues.clear()
         self.database.restart()

@@ -22,20 +22,28 @@ PHASES = (
     "rollback",
     "unlock",
     "running",
+    "copy",
+    "install",
+    "restart",
 )
-_RPCS = frozenset(PHASES) - {"connect"}
+# Those with requests: a file comes over SCP, and a device restarts by itself.
+_RPCS = frozenset(PHASES) - {"connect", "copy", "restart"}
 # Each kind, its phases, and its default duration in seconds.
 KINDS: dict[str, tuple[frozenset[str], float]] = {
     "refuse-auth": (frozenset({"connect"}), 0),
     "wrong-host-key": (frozenset({"connect"}), 0),
     "slow": (frozenset(PHASES), 5),
-    "drop-before": (frozenset(PHASES), 0),
-    "drop-after": (frozenset(PHASES), 0),
-    "locked": (_RPCS - {"compare", "verify", "running"}, 0),
+    "drop-before": (frozenset(PHASES) - {"restart"}, 0),
+    "drop-after": (frozenset(PHASES) - {"restart"}, 0),
+    "locked": (_RPCS - {"compare", "verify", "running", "install"}, 0),
     "error": (_RPCS, 0),
     "session-down": (frozenset({"commit", "confirm"}), 0),
-    "reboot": (frozenset(PHASES), 3),
-    "disk-full": (frozenset({"check", "commit", "confirm"}), 0),
+    "reboot": (_RPCS | {"connect"}, 3),
+    "disk-full": (frozenset({"check", "commit", "confirm", "copy"}), 0),
+    "damaged": (frozenset({"copy"}), 0),
+    "bad-package": (frozenset({"install"}), 0),
+    "old-release": (frozenset({"restart"}), 0),
+    "no-return": (frozenset({"restart"}), 0),
 }
 FORM = re.compile(r"([a-z-]+)@([a-z]+)(?:\*([0-9]{1,9}))?(?:=([0-9]{1,6}(?:\.[0-9]{1,6})?))?")
 

@@ -155,9 +155,14 @@ class DeviceHost:
             await asyncio.sleep(soon_s)
         if self._timer is not None:
             self._timer.cancel()
+        faults = {fault.kind: fault for fault in self.device.faults.take("restart")}
         self.device.power_off()
         await self._leave()
-        await asyncio.sleep(away_s)
+        if "no-return" in faults:
+            return
+        await asyncio.sleep(faults["slow"].lasts_s if "slow" in faults else away_s)
+        if "old-release" in faults:
+            self.device.software.following = self.device.software.running
         self.device.power_on()
         await self.start()
 

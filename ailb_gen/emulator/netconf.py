@@ -29,6 +29,8 @@ from ailb_gen.emulator.messages import (
 from ailb_gen.emulator.rpc import answer, phase_of
 from ailb_gen.junos.tokens import MAX_DIGITS, long_number
 
+# Junos's request and that of Junos OS Evolved.
+REBOOTS = frozenset({"request-reboot", "request-system-reboot"})
 REBOOT_RESULTS = """\
 <request-reboot-results>
 <request-reboot-status reboot-time="{when}">
@@ -108,7 +110,7 @@ class NetconfSession(ChannelSession):
             return OK
         if rpc.operation.tag == "kill-session":
             return self._kill(rpc)
-        if rpc.operation.tag == "request-reboot":
+        if rpc.operation.tag in REBOOTS:
             return self._reboot(rpc.operation)
         device = self._host.device
         phase = phase_of(device, rpc.operation)

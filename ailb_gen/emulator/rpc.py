@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import NamedTuple
+from xml.sax.saxutils import escape
 
 from lxml import etree
 
@@ -231,6 +232,20 @@ def _check_options(operation: etree._Element, request: Request) -> None:
             raise refusal("syntax error", "bad-attribute", element=str(name))
 
 
+def _add_package(device: EmulatedDevice, session: UserSession, operation: etree._Element) -> str:
+    """Answer `request system software add`, with its result: 0 is success."""
+    path = (operation.findtext("package-name") or "").strip()
+    wrong = device.software.install(path, device.now())
+    rows = wrong.splitlines() or [
+        *(() if operation.find("no-validate") is not None else ("Validating existing configs ...",)),
+        f"Adding software image {path} ...",
+        "NOTE: A reboot is required to start using the new software.",
+    ]
+    ignoring = "<cli>\n<ignore-signals>\nhup\n</ignore-signals>\n</cli>\n"
+    body = "".join(f"{row}\n" for row in rows)
+    return f"{ignoring}<output>\n{escape(body)}</output>\n<package-result>{int(bool(wrong))}</package-result>\n"
+
+
 def _validate(device: EmulatedDevice, session: UserSession, operation: etree._Element) -> str:
     """RFC 6241's validate, which confirms nothing."""
     if operation.find("source/candidate") is None:
@@ -285,6 +300,7 @@ REQUESTS = {
     "open-configuration": Request(_open, None),
     "request-delete-rescue-configuration": Request(_set_rescue),
     "request-save-rescue-configuration": Request(_set_rescue),
+    "request-package-add": Request(_add_package, "no-validate package-name", "install"),
     "unlock": Request(_lock, "target", "unlock"),
     "unlock-configuration": Request(_lock, phase="unlock"),
     "validate": Request(_validate, "source", "check"),

@@ -11,6 +11,7 @@ from ailb_gen.emulator.faults import Fault
 from ailb_gen.emulator.host import DeviceHost
 from ailb_gen.emulator.netconf import NetconfSession
 from ailb_gen.emulator.terminal import Terminal
+from ailb_gen.emulator.uploads import upload_session
 
 NETCONF_COMMANDS = frozenset({"netconf", "xml-mode netconf need-trailer"})
 
@@ -78,12 +79,13 @@ class SshConnection(asyncssh.SSHServer):
 
 
 class Channel(asyncssh.SSHServerSession[bytes]):
-    """A channel that a client opens in a connection: a NETCONF session, a command line, or commands that end."""
+    """A channel that a client opens in a connection: NETCONF, a command line, commands that end, or a copied file."""
 
     def __init__(self, host: DeviceHost) -> None:
         self._host = host
         self._channel: asyncssh.SSHServerChannel[bytes] | None = None
         self._inner: NetconfSession | Terminal | None = None
+        self._upload: asyncssh.SSHServerSession[bytes] | None = None
         self._command: str | None = None
         self._size: tuple[int, int] | None = None
 
@@ -118,6 +120,12 @@ class Channel(asyncssh.SSHServerSession[bytes]):
     def session_started(self) -> None:
         """Begin."""
         assert self._channel is not None  # noqa: S101 - asyncssh calls connection_made first
+        words = (self._command or "").split()
+        if words[:1] == ["scp"] and "-t" in words:
+            self._upload = upload_session(self._host)
+            self._upload.connection_made(self._channel)
+            self._upload.session_started()
+            return
         user = str(self._channel.get_extra_info("username"))
         if self._command in NETCONF_COMMANDS:
             self._inner = NetconfSession(self._host, self._channel, user)
@@ -131,7 +139,9 @@ class Channel(asyncssh.SSHServerSession[bytes]):
 
     def data_received(self, data: bytes, datatype: int | None) -> None:
         """Hand on received bytes."""
-        if self._inner is not None:
+        if self._upload is not None:
+            self._upload.data_received(data, datatype)
+        elif self._inner is not None:
             self._inner.feed(data)
 
     def break_received(self, msec: int) -> bool:
@@ -150,6 +160,8 @@ class Channel(asyncssh.SSHServerSession[bytes]):
 
     def eof_received(self) -> bool:
         """Close when the client does; a command line first carries out the typed lines."""
+        if self._upload is not None:
+            return bool(self._upload.eof_received())
         if isinstance(self._inner, Terminal):
             self._inner.eof()
             return True
@@ -157,5 +169,7 @@ class Channel(asyncssh.SSHServerSession[bytes]):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Clean up."""
+        if self._upload is not None:
+            self._upload.connection_lost(exc)
         if self._inner is not None:
             self._inner.end()

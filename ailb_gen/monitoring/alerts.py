@@ -40,6 +40,11 @@ def _of_servers(counter: str) -> str:
     return f"sum by (fabric, server, nic) (rate(ailb_host_{counter}_total{{FABRIC}}[WINDOW]))"
 
 
+def _of_watch(figure: str) -> str:
+    # Of a watch that has ended, too.
+    return f"max by (fabric) (max_over_time(ailb_watch_{figure}_seconds{{FABRIC}}[1d]))"
+
+
 ALERTS = (
     Alert(
         "AilbWrongColor",
@@ -171,6 +176,43 @@ ALERTS = (
         "no-telemetry",
         "Prometheus does not scrape uplinks.prom and expected.prom of fabric {{ $labels.fabric }}",
         "All other alerts compare with them: without them none fires.",
+    ),
+    # The metrics of `ailb-gen watch`. Where it does not run there are none, and nothing fires.
+    Alert(
+        "AilbDrift",
+        "warning",
+        'sum by (fabric, device) (ailb_watch_findings{FABRIC, check!="AILBD03"}) > 0',
+        LASTING,
+        "drift",
+        "{{ $labels.device }} does not run its files: {{ $value }} findings",
+        "Somebody changed the device by hand, a push did not finish, or the files were changed and not pushed.",
+    ),
+    Alert(
+        "AilbDeviation",
+        "warning",
+        'sum by (fabric, device) (ailb_watch_findings{FABRIC, check="AILBD03"}) > 0',
+        LATER,
+        "drift",
+        "The state of {{ $labels.device }} is not as its files bring about: {{ $value }} findings",
+        "A session, an advertised prefix, an MTU, a next hop or an alarm; of a server its addresses and NICs.",
+    ),
+    Alert(
+        "AilbNotAnswering",
+        "warning",
+        "max by (fabric, device) (ailb_watch_device_answers{FABRIC}) == 0",
+        LATER,
+        "drift",
+        "{{ $labels.device }} does not answer over SSH",
+        "Nothing is known about its drift until it answers: the management network, the login, or its host key.",
+    ),
+    Alert(
+        "AilbWatchStopped",
+        "warning",
+        f"time() - {_of_watch('last_round_timestamp')} > 3 * {_of_watch('interval')}",
+        LASTING,
+        "drift",
+        "Nobody watches fabric {{ $labels.fabric }} for drift any more",
+        "The last round of ailb-gen watch ended {{ $value | humanizeDuration }} ago.",
     ),
 )
 

@@ -74,7 +74,7 @@ def maintained(folder: Path) -> Maintained:
         # The scheduler has ended the jobs of a leaf before its maintenance.
         others = tuple(flow for flow in every if not _touches(flow, plan, LEAF))
         leaf = _under_traffic(here, others, LEAF)
-        ended, traffic = zip(spines, leaf, strict=True)
+        ended, traffic = (spines[0], leaf[0]), (spines[1], leaf[1])
         return Maintained(ended, traffic, files_of(folder) == files, here.active() == before)
 
 

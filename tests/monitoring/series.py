@@ -35,7 +35,7 @@ Loads = Mapping[Port, tuple[float, float]]
 
 @dataclass(frozen=True)
 class Observed:
-    """A state of a fabric: loads by port, ports and sessions that are down, counters per second."""
+    """A state of a fabric: loads by port, ports and sessions that are down, counters per second, what `watch` shows."""
 
     loads: Loads
     down: frozenset[Port] = frozenset()
@@ -43,6 +43,8 @@ class Observed:
     silent_devices: frozenset[str] = frozenset()
     rates: Mapping[tuple[str, Port], float] = field(default_factory=dict)
     servers: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    # Metrics of `ailb-gen watch` by series.
+    watch: Mapping[str, float] = field(default_factory=dict)
 
 
 def loads_in(root: Path, failed: tuple[Port, ...] = ()) -> Loads:
@@ -93,6 +95,8 @@ class Watched:
         tests = [{"expr": query, "eval_time": f"{time}s", "exp_samples": []} for time in times_s]
         body = {
             "rule_files": ["rules.yml"],
+            # Otherwise promtool takes groups in any order.
+            "group_eval_order": [f"ailb-{self.design.name}{end}" for end in ("", "-lasting")],
             "evaluation_interval": f"{step_s}s",
             "tests": [
                 {
@@ -120,11 +124,17 @@ class Watched:
             # As they are scraped.
             labels = series[:-1] + ',job="uplinks",instance="localhost:9100"}'
             yield {"series": labels, "values": f"{given}+0x{BEFORE + AFTER}"}
-        rows = self.rows(after)
-        for name, (counts, value) in self.rows(before).items():
+        rows, first = self.rows(after), self.rows(before)
+        for name, (counts, value) in first.items():
             then = rows.get(name, (counts, None))[1]
             phases = [(value, BEFORE), (then, LASTS if ended else AFTER), *([(value, AFTER - LASTS)] if ended else [])]
-            yield {"series": name, "values": " ".join(_samples(phases, mixed if counts else None))}
+            values = " ".join(_samples(phases, mixed if counts else None))
+            # A page that is scraped without a series ends it at once.
+            values = values.replace(" _", " stale", 1) if then is None and name in before.watch else values
+            yield {"series": name, "values": values}
+        for name, value in after.watch.items():
+            if name not in first:
+                yield {"series": name, "values": f"_x{BEFORE} {value}+0x{AFTER - 1}"}
 
     def expected(self) -> Iterator[str]:
         """Yield the lines of the metrics that the program wrote."""
@@ -151,7 +161,7 @@ class Watched:
             for counter, usual in (("out_of_order", 0.0), ("cnp_sent", 0.0), ("rdma_rx_packets", 1e6)):
                 rate = state.servers.get((counter, server.name), usual)
                 found[_named(f"ailb_host_{counter}_total", labels)] = True, rate
-        return found
+        return found | {name: (False, value) for name, value in state.watch.items()}
 
 
 def _named(name: str, labels: Mapping[str, str]) -> str:

@@ -144,6 +144,44 @@ def test_servers_that_see_reordering_or_marks_are_named(lab: Watched, right: Obs
     ]
 
 
+WATCH = 'ailb_watch_{}{{fabric="lab"{}}}'
+FOUND = "findings", ',check="{}",severity="error",device="{}"'
+
+
+def of_watch(ended: float = 1e9, **answers: float) -> dict[str, float]:
+    """Return what `watch` shows with rounds every minute, and who answers."""
+    times = {"last_round_timestamp_seconds": ended, "interval_seconds": 60.0}
+    shown = {WATCH.format(name, ""): value for name, value in times.items()}
+    devices = {LEAF: 1.0, "spine1": 1.0} | answers
+    return shown | {WATCH.format("device_answers", f',device="{name}"'): value for name, value in devices.items()}
+
+
+def test_what_watch_finds(lab: Watched, right: Observed) -> None:
+    well = replace(right, watch=of_watch())
+    assert lab.firing(well, well, SOON, 600) == []
+    drift = {WATCH.format(FOUND[0], FOUND[1].format("AILBD02", LEAF)): 3.0}
+    state = {WATCH.format(FOUND[0], FOUND[1].format("AILBD03", "spine1")): 1.0}
+    bad = replace(right, watch=of_watch() | drift | state)
+    assert lab.firing(well, bad, SOON) == [{"alertname": "AilbDrift", "device": LEAF}]
+    assert lab.firing(well, bad, 600) == [
+        {"alertname": "AilbDeviation", "device": "spine1"},
+        {"alertname": "AilbDrift", "device": LEAF},
+    ]
+    # Repaired: the series are gone.
+    assert lab.firing(bad, well, 600) == []
+
+
+def test_a_device_that_does_not_answer_watch_and_a_watch_that_ended(lab: Watched, right: Observed) -> None:
+    well = replace(right, watch=of_watch())
+    assert lab.firing(well, replace(right, watch=of_watch(spine1=0.0)), 600) == [
+        {"alertname": "AilbNotAnswering", "device": "spine1"}
+    ]
+    # The last round was at 200 s, and with the program its series are gone.
+    ended = replace(right, watch=of_watch(200.0))
+    assert lab.firing(ended, right, 360) == []
+    assert lab.firing(ended, right, 420) == [{"alertname": "AilbWatchStopped"}]
+
+
 def test_an_idle_fabric_fires_none(lab: Watched, right: Observed) -> None:
     """Sessions and probes alone are no load that could be uneven."""
     idle = with_loads(right, lambda port, load: (1e-6, 0.0) if port == PORT else (0.0, 0.0))

@@ -16,6 +16,8 @@ from grafana_foundation_sdk.cog.plugins import register_default_plugins
 from grafana_foundation_sdk.models.dashboard import Dashboard
 
 from ailb_gen.api.monitoring import monitoring
+from ailb_gen.deploy.watching.changes import WatchFigures
+from ailb_gen.deploy.watching.metrics import WatchCollector
 from ailb_gen.monitoring.collector import COLLECTORS
 from ailb_gen.monitoring.dashboards import DASHBOARDS, dashboards
 from ailb_gen.monitoring.stack import MonitoringOptions
@@ -80,6 +82,9 @@ def test_dashboards_and_alerts_ask_for_series_that_are_recorded() -> None:
     asked = {name for text in exprs for name in re.findall(r"\bailb_[a-z]+:[a-z_:]+", text)}
     assert asked - recorded - {"ailb_leaf:"} == set()
     metrics = set(re.findall(r"^# TYPE (\w+)", (files["uplinks.prom"] + files["expected.prom"]).decode(), re.M))
+    collector = WatchCollector()
+    collector.figures = WatchFigures("lab")
+    metrics |= {family.name for family in collector.collect()}
     asked = {name for text in exprs for name in re.findall(r"\bailb_[a-z_]+\b(?!:)", text) if "_host_" not in name}
     assert asked <= metrics
 

@@ -129,7 +129,8 @@ COMMANDS: Mapping[str, ShowCommand] = {
     ),
     "show route summary": command("get-route-summary-information", route_tables.table_summary, "table="),
     "show system memory": command("get-system-memory-information", "system-memory-information"),
-    "show system storage": command("get-system-storage", "storage"),
+    "show system storage": command("get-system-storage", system.storage),
+    "show system software list": command("show.system.software.list", system.software_list),
     "show system users": command("get-system-users-information", system.users, "no-resolve"),
     "show interfaces queue": command(
         "get-interface-queue-information", cos.queues, "<interface-name> forwarding-class="
@@ -164,6 +165,8 @@ COMMANDS: Mapping[str, ShowCommand] = {
 # Requests without a show command here.
 REQUESTS = (
     command("get-checksum-information", system.checksum, "path md5 sha1 sha-256"),
+    command("get-sha1-checksum-information", system.checksum, "path"),
+    command("get-sha256-checksum-information", system.checksum, "path"),
     command("get-commit-revision-information", system.revision, "detail"),
     command("get-directory-usage-information", system.directory_usage, "path depth"),
     command("get-system-nodes-information", "system-nodes-information"),

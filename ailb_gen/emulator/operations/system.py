@@ -7,7 +7,7 @@ junos-rpc-chassis, junos-rpc-version); the facts that PyEZ, NAPALM and Ansible r
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from hashlib import md5, sha1, sha256
+from hashlib import new
 
 from lxml import etree
 
@@ -15,6 +15,7 @@ from ailb_gen.emulator.device import EmulatedDevice
 from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.operations.build import DAY, HOUR, MINUTE, argument, element, fill, flag
 from ailb_gen.emulator.operations.ports import port_up, shown_ports, speed_bps
+from ailb_gen.emulator.software import PACKAGE, TOTAL_KIB
 from ailb_gen.network.model import GIGABIT
 
 HOME = "/var/home/admin"
@@ -26,7 +27,22 @@ NTP_HEAD = (
     "=" * 109,
 )
 NTP_ROW = " {:<15} .INIT.          -     16 u    -   64    0    0.000   +0.000    0.000    0.000      0.000"
-DIGESTS = {"md5": md5, "sha1": sha1, "sha-256": sha256}
+SOFTWARE_HEAD = (
+    "-" * 31,
+    "node: re0",
+    "-" * 31,
+    "Active boot device is primary: /dev/sda",
+    "List of installed version(s) :",
+    "",
+    "    '-' running version",
+    "    '>' next boot version after upgrade/downgrade",
+    "    '<' rollback boot version",
+    "    '*' deleted JSU version",
+    "",
+)
+# How an algorithm is called in an answer.
+METHODS = {"md5": "MD5", "sha1": "SHA1", "sha-256": "SHA256"}
+GIB_KIB = 1 << 20
 
 
 def software(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
@@ -127,11 +143,44 @@ def directory_usage(device: EmulatedDevice, rpc: etree._Element) -> etree._Eleme
 
 
 def checksum(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
-    """Answer `file checksum` for the files that `file show` knows. Raises RpcRefusedError."""
+    """Answer `file checksum` for files that were copied, or that `file show` knows. Raises RpcRefusedError."""
     path = argument(rpc, "path")
-    algorithm = next((name for name in DIGESTS if rpc.find(name) is not None), "md5")
-    digest = DIGESTS[algorithm](_file_text(device, path).encode()).hexdigest()
-    return fill("checksum-information", method=algorithm.upper(), path=path, digest=digest)
+    # Junos has a request for each algorithm; some take its name as an element.
+    named = (
+        str(rpc.tag).removeprefix("get-").removesuffix("checksum-information").strip("-").replace("sha256", "sha-256")
+    )
+    algorithm = named or next((name for name in METHODS if rpc.find(name) is not None), "md5")
+    copied = device.software.files.get(path)
+    digest = copied.digests[algorithm] if copied is not None else _digest(_file_text(device, path), algorithm)
+    return fill("checksum-information", method=METHODS[algorithm], path=path, digest=digest)
+
+
+def _digest(text: str, algorithm: str) -> str:
+    return new(algorithm.replace("-", ""), text.encode(), usedforsecurity=False).hexdigest()
+
+
+def storage(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
+    """Answer `show system storage`: files that were copied take place on /var."""
+    used = device.software.used_kib
+    free = TOTAL_KIB - used
+    return fill(
+        "storage",
+        used=used,
+        used_text=f"{used / GIB_KIB:.1f}G",
+        free=free,
+        free_text=f"{free / GIB_KIB:.1f}G",
+        percent=round(100 * used / TOTAL_KIB),
+    )
+
+
+def software_list(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
+    """Answer `show system software list`: the release that runs, the one that boots next, and others."""
+    software = device.software
+    rows = [
+        f" {software.mark(release)}   {PACKAGE}{release} - [{datetime.fromtimestamp(when, UTC):%Y-%m-%d %H:%M:%S}]"
+        for release, when in sorted(software.installed.items(), key=lambda one: -one[1])
+    ]
+    return element("output", text="\n".join(("", *SOFTWARE_HEAD, *rows, "")))
 
 
 def fpcs(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:

@@ -14,6 +14,7 @@ from ailb_gen.emulator.fabric import EmulatedFabric
 from ailb_gen.emulator.operations import as_text, reply_of
 from ailb_gen.emulator.operations.bgp import peer_address
 from ailb_gen.emulator.operations.commands import rpc_of
+from ailb_gen.emulator.software import Software
 from ailb_gen.junos.reader import read
 from tests.network.lab import LAB, TEXTS
 
@@ -64,7 +65,8 @@ class Fake(EmulatedDevice):
         history: tuple[CommitRecord, ...] = HISTORY,
     ) -> None:
         self.name, self.fabric, self.emulated = name, fabric, fabric
-        self.started, self.model, self.version, self.serial = STARTED, MODEL, VERSION, "YX0123456789"
+        self.started, self.model, self.serial = STARTED, MODEL, "YX0123456789"
+        self.software = Software(VERSION, STARTED)
         self.sessions = {1: UserSession(1, "admin", STARTED + 60, "cli")}
         self.alarming, self.history = alarming, history
         self.native_bps, self._kept_down, self._cleared = NATIVE_BPS, "", {}

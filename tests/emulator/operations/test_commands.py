@@ -94,6 +94,8 @@ def test_every_rpc_has_every_form(leaf: Fake, tag: str) -> None:
         "traceroute": "host",
         "file-show": "filename",
         "get-checksum-information": "path",
+        "get-sha1-checksum-information": "path",
+        "get-sha256-checksum-information": "path",
         "restart.process": "process",
     }
     rpc = etree.Element(tag)
