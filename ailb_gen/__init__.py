@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from ailb_gen.api.study import StudyReport as StudyReport
     from ailb_gen.api.study import run_study as run_study
     from ailb_gen.api.validate import validate as validate
+    from ailb_gen.api.watch import DeviceWatch as DeviceWatch
+    from ailb_gen.api.watch import watch as watch
     from ailb_gen.checks.model import Check as Check
     from ailb_gen.checks.model import Finding as Finding
     from ailb_gen.checks.model import Findings as Findings
@@ -70,6 +72,7 @@ _NAMES = {
     "api.simulate": ("SimulationReport", "simulate", "simulate_collective"),
     "api.study": ("StudyReport", "run_study"),
     "api.validate": ("validate",),
+    "api.watch": ("DeviceWatch", "watch"),
     "checks.model": ("Check", "Finding", "Findings", "Severity"),
     "design.model": ("Design",),
     "errors": ("AilbError", "IntentError"),

@@ -26,8 +26,8 @@ class ExitCode(IntEnum):
 EXIT_CODES = {
     ExitCode.OK: "done, nothing to report",
     ExitCode.FINDINGS: "`generate --check` found files that differ; `validate` or `lab check` found something that "
-    "fails the gate, and `simulate` and `study what-if` refuse such files; `drift`, `verify` or `accept` found a "
-    "difference",
+    "fails the gate, and `simulate` and `study what-if` refuse such files; `drift`, `verify`, `accept` or "
+    "`watch --rounds` found a difference",
     ExitCode.BAD_INPUT: "the fabric file, a waiver file, a template or an argument cannot be used; nothing was written",
     ExitCode.ENVIRONMENT: "the output or a report cannot be written, or belongs to something else; the old tree is "
     "unchanged, unless the message says otherwise. Also: standard output cannot be written (for verbs that push, read "
@@ -38,7 +38,7 @@ EXIT_CODES = {
     "Also: `maintain` left a device out of service, or its work is not done",
     ExitCode.BUG: "an internal error; the traceback says where",
     ExitCode.INTERRUPTED: "stopped with Ctrl-C; the old tree is unchanged. SIGTERM, SIGHUP and SIGQUIT stop the "
-    "program the same way, with 143, 129 and 131. An interrupted push ends in order, with 3, 4 or 5",
+    "program the same way, with 143, 129 and 131. An interrupted push ends in order, with 3, 4 or 5; `watch` with 0",
 }
 
 # Every code a problem can have, and what it means.

@@ -38,3 +38,14 @@ def rare_garbage_collection() -> Iterator[None]:
     finally:
         gc.set_threshold(*was)
         gc.unfreeze()
+
+
+def leave_what_is_there() -> None:
+    """Let the collector never look at what is there now: models that stay while work goes on for long."""
+    gc.collect()
+    gc.freeze()
+
+
+def collect_garbage() -> None:
+    """Free what is garbage now: after each round of work without an end, whose memory must not grow."""
+    gc.collect()

@@ -52,9 +52,9 @@ ASKED = ("get-bgp-summary-information", "get-alarm-information", "get-system-ala
 
 
 @contextmanager
-def emulated(artifacts: Path, inventory: Path, port: int, start: str = "--empty") -> Iterator[subprocess.Popen[str]]:
-    """Emulate the switches of an artifact directory."""
-    command = [sys.executable, "-m", "ailb_gen", "emulate", str(artifacts), start, "--inventory", str(inventory)]
+def emulated(artifacts: Path, inventory: Path, port: int, *more: str) -> Iterator[subprocess.Popen[str]]:
+    """Emulate the switches of an artifact directory; `more` are further words, such as `--loaded`."""
+    command = [sys.executable, "-m", "ailb_gen", "emulate", str(artifacts), *more, "--inventory", str(inventory)]
     with subprocess.Popen(
         [*command, "--base-port", str(port)],
         stdout=subprocess.PIPE,

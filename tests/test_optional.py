@@ -99,6 +99,7 @@ def without(module: str, *words: str) -> tuple[int, str]:
         ("distributed", "dask", (*SIMULATE, "ecmp", "--executor", "dask:localhost:1")),
         ("grpc", "gnmi", (*EMULATE, "--gnmi-port", "0")),
         ("pygnmi", "gnmi", (*EMULATE, "--gnmi-port", "0")),
+        ("prometheus_client", "watch", ("watch", FABRIC, FILES, "--listen", "0")),
     ],
     ids=lambda value: " ".join(value[:2]) if isinstance(value, tuple) else value,
 )

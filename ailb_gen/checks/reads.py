@@ -79,7 +79,7 @@ _READS = {
     "AILB501 AILB502 AILB503 AILB504 AILB505 AILB506 AILB507": _ROUTES,
     "AILB203": "names of switches, AS numbers and router ids, sessions, cables",
     "AILB207": "names of switches, sessions, BFD, cables",
-    "AILB213": "names of switches, sessions",
+    "AILB213": "names of switches, sessions, BFD",
     "AILB208": (
         "names of switches, interfaces, router advertisements, settings of router advertisements, sessions, BFD, "
         "policies, colored routes, ECMP, other statements"

@@ -53,6 +53,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "runs": "runs.app",
         "drift": "observe.drift",
         "verify": "observe.verify",
+        "watch": "watch.watch",
         "accept": "accept.accept",
         "collect": "observe.collect",
         "inventory": "inventory.app",

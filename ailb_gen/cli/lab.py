@@ -51,7 +51,8 @@ ROUNDS = Annotated[
         "--rounds",
         min=0,
         max=1024,
-        help="Rounds in which every leaf loses one uplink; default: 1, above 32 switches 0.",
+        help=options.ROUNDS_HELP,
+        show_default="1, above 32 switches 0",
     ),
 ]
 TRACES = Annotated[int, typer.Option("--traces", min=0, max=1_000_000, help="Trace at most this many queue pairs.")]
@@ -255,7 +256,8 @@ def check(
 ) -> None:
     """Check the routes and packets of a lab.
 
-    Compares its kernels and BIRD with the intent, and with this program's own model.
+    Compares its kernels and BIRD with the intent, and with this program's own model. In each round every leaf loses one
+    uplink.
 
     Exit codes: 0 pass, 1 findings, 2 bad input, 3 the environment failed.
     """

@@ -82,6 +82,7 @@ WRITE_INVENTORY = Annotated[
 JOBS_HELP = "Devices, or processes, at once."
 JOBS = Annotated[int, typer.Option("-j", "--jobs", min=1, max=512, help=JOBS_HELP)]
 DRIVER = Annotated[Driver, typer.Option("--driver", help="NETCONF driver for the switches.", envvar="AILB_DRIVER")]
+ROUNDS_HELP = "How many rounds."
 STATE_HELP = "Directory that keeps state between runs."
 STATE = Annotated[
     Path | None,

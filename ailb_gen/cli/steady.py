@@ -200,6 +200,12 @@ def _wait(stream: TextIO | None) -> None:
         raw.writer.drain()
 
 
+def unwritable() -> OSError | None:
+    """Return why nothing can be written to standard output any more; None while it can."""
+    raw = _raw(sys.stdout)
+    return raw.error if raw is not None else None
+
+
 def write_now(text: str) -> None:
     """Print a line to standard error, from a signal handler: whatever is being written at that moment."""
     raw = _raw(sys.stderr)

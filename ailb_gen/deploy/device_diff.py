@@ -227,7 +227,8 @@ def switch_diff(
     text = switch.running()
     target = source(switch, text)
     with ONE_AT_A_TIME:
-        seen = _compared(name, text, target, identify, compare, source if isinstance(source, FileSource) else None)
+        by_file = source if isinstance(source, FileSource) else None
+        seen = compare_texts(name, text, target, by_file, identify, compare)
     # Only where it matters: it is one question more to every switch.
     blocks = any(isinstance(edit, Edit) and edit.block for edit in seen.compact_edits)
     first = blocks and not any(one.log.startswith(MARK) for one in switch.commits())
@@ -238,15 +239,18 @@ def switch_diff(
     return replace(seen, up=up, alarms=wrong, first=first)
 
 
-def _compared(
+def compare_texts(
     name: str,
     text: str,
     source: ConfigurationChange,
-    identify: bool,
-    compare: bool,
-    file_source: FileSource | None = None,
+    file_source: FileSource | None,
+    identify: bool = False,
+    compare: bool = False,
 ) -> SwitchDiff:
     """Compare what a switch has with what it is to have, and what it then does with what the file says.
+
+    What is to be is the file of `file_source`, else what `source` makes of the running configuration. Sessions and
+    alarms are left empty. Raises DeviceError, UsageError.
 
     Of a large configuration no more is kept at a time than the next step needs.
     """

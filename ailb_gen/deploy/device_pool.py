@@ -151,9 +151,9 @@ class DevicePool:
     """
 
     def __init__(
-        self, nornir: Nornir, connects: Mapping[str, Callable[[], Any]], signals: Callable[[], int] = NO_SIGNALS
+        self, nornir: Nornir, connects: Mapping[str, Callable[..., Any]], signals: Callable[[], int] = NO_SIGNALS
     ) -> None:
-        self.nornir, self.signals = nornir, signals
+        self.nornir, self.connects, self.signals = nornir, connects, signals
         share_arenas()
         logging.getLogger("nornir").disabled = True
         if PLUGIN not in ConnectionPluginRegister.available:
@@ -184,15 +184,13 @@ class DevicePool:
 
         def task(task: Task, **_: object) -> Result:
             name, connection = task.host.name, None
-            try:
+
+            def connected() -> T:
+                nonlocal connection
                 connection = task.host.get_connection(PLUGIN, task.nornir.config)
-                value: T | DeviceError = work(name, connection)
-            except DeviceError as error:
-                value = error
-            except Exception as error:  # noqa: BLE001 - one device's surprise must not keep the others from their end
-                value = UnforeseenError(name, phase, error)
-            if isinstance(value, DeviceError):
-                _forget(value)
+                return work(name, connection)
+
+            value = attempt(name, phase, connected)
             if connection is not None:
                 connection.rest()
             if not keep or isinstance(value, UnknownOutcomeError | UnforeseenError):
@@ -255,6 +253,18 @@ class UnforeseenError(DeviceError):
     def traceback(self) -> str:
         """The place of the error, with secrets of configurations replaced."""
         return redact("".join(format_exception(self.cause)))
+
+
+def attempt(name: str, phase: Phase, work: Callable[[], T]) -> T | DeviceError:
+    """Do a piece of work on a device; return its value, or the error. An unforeseen error counts as the device's."""
+    try:
+        return work()
+    except DeviceError as error:
+        value = error
+    except Exception as error:  # noqa: BLE001 - one device's surprise must not keep the others from their end
+        value = UnforeseenError(name, phase, error)
+    _forget(value)
+    return value
 
 
 def _forget(error: DeviceError) -> None:

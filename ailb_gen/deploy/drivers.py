@@ -29,6 +29,7 @@ from ailb_gen.deploy.netconf_messages import AnswerError
 from ailb_gen.deploy.switch_driver import (
     COMMITTING,
     NUMBER,
+    SESSION_LOST,
     CommitEntry,
     DeviceError,
     Phase,
@@ -70,7 +71,7 @@ def translated(device: str, phase: Phase, rpc: str) -> Iterator[None]:
     except (RpcTimeoutError, TimeoutExpiredError) as error:
         raise UnknownOutcomeError(device, phase, "no answer in time", STATE_READ.get(phase, "")) from error
     except (ConnectClosedError, SessionCloseError, TransportError, EOFError, OSError) as error:
-        raise UnknownOutcomeError(device, phase, "the session was lost", STATE_READ.get(phase, "")) from error
+        raise UnknownOutcomeError(device, phase, SESSION_LOST, STATE_READ.get(phase, "")) from error
     except RpcError as error:
         raise RequestRefusedError(device, phase, messages_of(error), BUSY if phase is Phase.LOCK else "") from error
     except Exception as error:  # the libraries raise any exception on a malformed answer

@@ -58,11 +58,11 @@ class Target(FabricDevice):
 
 @dataclass(frozen=True, slots=True)
 class Hook:
-    """Where to send a POST at which moments of a run, in which form; the URL by reference, as it may hold a token."""
+    """Where to send a POST at which moments, in which form; the URL by reference, as it may hold a token."""
 
     url: Reference
     form: Literal["json", "slack"] = "json"
-    on: tuple[Literal["start", "end", "failure"], ...] = ("start", "end", "failure")
+    on: tuple[Literal["start", "end", "failure", "findings"], ...] = ("start", "end", "failure")
 
 
 @dataclass(frozen=True, slots=True)

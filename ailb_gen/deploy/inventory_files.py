@@ -193,11 +193,11 @@ class ApprovalEntry(Model):
 
 
 class HookEntry(Model):
-    """Where to send a POST when a run starts, ends or fails, in which form."""
+    """Where to send a POST when a run starts, ends or fails, or a watch finds a change, in which form."""
 
     url: SecretReference
     form: Literal["json", "slack"] = "json"
-    on: tuple[Literal["start", "end", "failure"], ...] = ("start", "end", "failure")
+    on: tuple[Literal["start", "end", "failure", "findings"], ...] = ("start", "end", "failure")
 
 
 class DefaultsEntry(InventoryEntry):

@@ -1,4 +1,4 @@
-"""Hooks: a POST to a URL when a run starts, ends or fails, which neither delays nor changes the run.
+"""Hooks: a POST to a URL when a run starts, ends or fails, or a watch finds a change, which neither delays.
 
 Each hook has a thread of its own. What it has not sent some seconds after the end is given up, with a note.
 """
@@ -25,6 +25,8 @@ TIMEOUT_S = 4.0
 WAIT_S = 5.0
 # The version of the body.
 VERSION = 1
+# The moment of a watch; lines of its message in Slack.
+FINDINGS, SLACK_LINES = "findings", 20
 Body = Mapping[str, Any]
 
 
@@ -33,7 +35,7 @@ class HookError(Exception):
 
 
 @dataclass(slots=True)
-class _Sender:
+class HookSender:
     """The thread of a hook; `trouble` is why something was not sent."""
 
     hook: Hook
@@ -41,6 +43,14 @@ class _Sender:
     waiting: SimpleQueue[Body | None] = field(default_factory=SimpleQueue)
     trouble: str = ""
     done: Event = field(default_factory=Event)
+
+    def start(self) -> None:
+        """Start the thread; without room for one nothing is sent."""
+        try:
+            Thread(target=self.work, name="hook", daemon=True).start()
+        except RuntimeError:
+            self.trouble = "there is no room for a thread"
+            self.done.set()
 
     def work(self) -> None:
         """Send one body after the other, until None comes."""
@@ -54,6 +64,30 @@ class _Sender:
             self.done.set()
 
 
+def senders_of(hooks: Sequence[Hook], secrets: SecretCache) -> list[HookSender]:
+    """Return a sender for every hook."""
+    # A secret that takes long must not keep devices waiting for theirs; what it is, all must know.
+    return [HookSender(hook, SecretCache(secrets.redactor, TIMEOUT_S)) for hook in hooks]
+
+
+def headed(event: str, about: Body, facts: Body) -> Body:
+    """Return the body of an event: what all have, what is said of every event, and the facts of this one."""
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    return {"version": VERSION, "event": event, "time": now, "host": platform.node(), **about, **facts}
+
+
+def finish(senders: Sequence[HookSender], what: str, warn: Warn) -> None:
+    """Let all hooks send what waits; wait a little until that is done, and note what was not."""
+    for sender in senders:
+        sender.waiting.put(None)
+    until = time.monotonic() + WAIT_S
+    for sender in senders:
+        if not sender.done.wait(max(0.0, until - time.monotonic())):
+            sender.trouble = f"it did not answer within {WAIT_S:g} s"
+        if sender.trouble:
+            warn(f"warning: the hook of {sender.hook.url} was not told all of the {what}: {sender.trouble}")
+
+
 class RunHooks:
     """The hooks of a run: `begun` is called when a record is open, `ended` when all is over.
 
@@ -61,9 +95,7 @@ class RunHooks:
     """
 
     def __init__(self, hooks: Sequence[Hook], secrets: SecretCache, about: Body, warn: Warn) -> None:
-        # A secret that takes long must not keep devices waiting for theirs; what it is, all must know.
-        own = [SecretCache(secrets.redactor, TIMEOUT_S) for _ in hooks]
-        self._senders = [_Sender(hook, cache) for hook, cache in zip(hooks, own, strict=True)]
+        self._senders = senders_of(hooks, secrets)
         self._about, self._warn = about, warn
         self._runs: list[str] = []
 
@@ -73,11 +105,7 @@ class RunHooks:
             return
         if not self._runs:
             for sender in self._senders:
-                try:
-                    Thread(target=sender.work, name="hook", daemon=True).start()
-                except RuntimeError:
-                    sender.trouble = "there is no room for a thread"
-                    sender.done.set()
+                sender.start()
         self._runs.append(run)
         self._send("start", {"run": run})
 
@@ -87,14 +115,7 @@ class RunHooks:
             return
         for one in self._over(state):
             self._send("end" if _well(one) else "failure", _facts(one))
-        for sender in self._senders:
-            sender.waiting.put(None)
-        until = time.monotonic() + WAIT_S
-        for sender in self._senders:
-            if not sender.done.wait(max(0.0, until - time.monotonic())):
-                sender.trouble = f"it did not answer within {WAIT_S:g} s"
-            if sender.trouble:
-                self._warn(f"warning: the hook of {sender.hook.url} was not told all of the run: {sender.trouble}")
+        finish(self._senders, "run", self._warn)
 
     def _over(self, state: StateDirectory) -> list[RunSummary]:
         """Return what the records say of the runs; nothing where they cannot be read any more."""
@@ -108,8 +129,7 @@ class RunHooks:
         return [one for one in reversed(found) if one.run in self._runs]
 
     def _send(self, moment: str, facts: Body) -> None:
-        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        body = {"version": VERSION, "event": moment, "time": now, "host": platform.node(), **self._about, **facts}
+        body = headed(moment, self._about, facts)
         for sender in self._senders:
             if moment in sender.hook.on:
                 sender.waiting.put(body)
@@ -130,6 +150,22 @@ def _facts(one: RunSummary) -> Body:
 
 def _slack(body: Body) -> Body:
     """Return the body in Slack's form: one text, in which `&`, `<` and `>` are escaped."""
+    text = _watch_text(body) if body["event"] == FINDINGS else _run_text(body)
+    return {"text": text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")}
+
+
+def _watch_text(body: Body) -> str:
+    """Return what a watch found as one text: counts, and the first changes."""
+    lines = [
+        " ".join(filter(None, (one["device"], one["check"], f"{one['change']}: {one['message']}".removesuffix(": "))))
+        for one in body["changes"][:SLACK_LINES]
+    ]
+    left = body["more"] + len(body["changes"]) - len(lines)
+    where = f"{body['fabric']}: watch by {body['user']}@{body['host']}, round {body['round']}"
+    return "\n".join([where, *lines, *([f"and {left:,} more"] if left else [])])
+
+
+def _run_text(body: Body) -> str:
     counts: dict[str, int] = {}
     for outcome in body.get("devices", {}).values():
         counts[outcome] = counts.get(outcome, 0) + 1
@@ -138,8 +174,7 @@ def _slack(body: Body) -> Body:
     why = f" ({body['why']})" if body.get("why") else ""
     by = f"by {body['user']}@{body['host']}"
     text = f"{body['fabric']}: {body['verb']} {body['event']}, run {body['run']} {by}{state}{why}"
-    text = f"{text}; {told}" if told else text
-    return {"text": text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")}
+    return f"{text}; {told}" if told else text
 
 
 FORMS: Mapping[str, Callable[[Body], Body]] = {"json": lambda body: body, "slack": _slack}

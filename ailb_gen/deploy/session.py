@@ -5,9 +5,10 @@ import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from threading import Event
 from typing import Any, TypeVar
 
 from nornir.core import Nornir
@@ -82,25 +83,31 @@ def _silence() -> None:
             logger.addHandler(logging.NullHandler())
 
 
-def _connect(target: Target, access: Access, emulator: Emulator | None) -> SwitchDriver | ServerConnection:
-    """Connect to a device; say so where there is none because of its emulator. Raises DeviceError."""
+def _connect(
+    target: Target, access: Access, emulator: Emulator | None, stop: Event | None = None
+) -> SwitchDriver | ServerConnection:
+    """Connect to a device; say so where there is none because of its emulator. Raises DeviceError.
+
+    `stop` ends this connection when it is set, instead of the event that ends all.
+    """
     if emulator is None:
-        return _opened(target, access)
+        return _opened(target, access, stop)
     # A device that it does not have is not looked for in the network.
     lacking = emulator.lacks(target)
     if lacking is not None:
         raise lacking
     try:
-        return _opened(target, access)
+        return _opened(target, access, stop)
     except DeviceError as error:
         raise emulator.stopped(target, error) or error from error
 
 
-def _opened(target: Target, access: Access) -> SwitchDriver | ServerConnection:
+def _opened(target: Target, access: Access, stop: Event | None) -> SwitchDriver | ServerConnection:
     """Resolve the credentials of a device, look up its host key, connect. Raises DeviceError."""
     try:
         credentials = resolve(target.login, access.secrets)
         endpoint = access.hostkeys.endpoint(target)
+        endpoint = endpoint if stop is None else replace(endpoint, stop=stop)
         device = _device(target, access, credentials, endpoint)
     except DeployError as error:
         raise _failed(target, error) from error

@@ -18,6 +18,8 @@ from ailb_gen.wording import among, counted
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
+# The reason where a connection ended before an answer.
+SESSION_LOST = "the session was lost"
 # Letters of a reason or a statement: a device may send any number of them.
 LONGEST = 2000
 # Counters, times and the like in an answer: ASCII, and no more digits than 64 bits have.

@@ -7,7 +7,8 @@ the forwarding plane makes of DLB: the statements that are active are read, grou
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 from lxml.etree import _Element
 
@@ -16,8 +17,17 @@ from ailb_gen.checks import subjects as about
 from ailb_gen.checks.compare import deviations
 from ailb_gen.checks.families.devices import BESIDES, DRIFT, FILES, NEXT_PUSH, REACHED, STATE
 from ailb_gen.checks.model import Check, Finding, Result
-from ailb_gen.deploy.device_diff import ADD, REMOVE, REPLACE, Edit, ServerDiff, SwitchDiff, edit_of
-from ailb_gen.deploy.planning import device_diffs
+from ailb_gen.deploy.device_diff import (
+    ADD,
+    REMOVE,
+    REPLACE,
+    Edit,
+    ServerDiff,
+    SwitchDiff,
+    compare_texts,
+    edit_of,
+    server_diff,
+)
 from ailb_gen.deploy.resource_limits import ONE_AT_A_TIME
 from ailb_gen.deploy.servers.expected import expected_of
 from ailb_gen.deploy.servers.fleet import ServerState, of_fleet, read_state, with_leaves
@@ -26,7 +36,8 @@ from ailb_gen.deploy.servers.verify import beyond_push, compare_all
 from ailb_gen.deploy.session import DeploySession
 from ailb_gen.deploy.switch_driver import DeviceError, Phase, SwitchDriver, cut
 from ailb_gen.deploy.switch_state import FabricModel, deviation, read_fabric_model, switch_of, text_in
-from ailb_gen.deploy.transaction import tree_of
+from ailb_gen.deploy.transaction import same, tree_of
+from ailb_gen.deploy.unmanaged import warnings
 from ailb_gen.errors import Place
 from ailb_gen.network.model import Port, SwitchLoadBalancing
 from ailb_gen.routing.graph import Graph
@@ -80,16 +91,27 @@ class ForwardingState:
                 yield deviation(name, aspect, message)
 
 
-def read_forwarding(name: str, switch: SwitchDriver, prefixes: Iterable[Prefix]) -> ForwardingState:
-    """Read the forwarding of a switch, with the next hops of some prefixes. Raises DeviceError."""
+def balancing_of(name: str, running: str) -> SwitchLoadBalancing:
+    """Return the load balancing of the configuration of a switch. Raises DeviceError."""
+    with ONE_AT_A_TIME:
+        return switch_of(name, tree_of(name, running)).balancing
+
+
+def read_forwarding(
+    name: str,
+    switch: SwitchDriver,
+    prefixes: Iterable[Prefix],
+    balancing: Callable[[str, str], SwitchLoadBalancing] = balancing_of,
+) -> ForwardingState:
+    """Read the forwarding of a switch, with the next hops of some prefixes. Raises DeviceError.
+
+    `balancing` gives the load balancing of the configuration of a switch.
+    """
     reply = switch.ask("get-interface-information")
     physical = {text_in(entry, "name"): text_in(entry, "mtu") for entry in reply.iter("physical-interface")}
     logical = {text_in(entry, "name"): _inet6_mtu(entry) for entry in reply.iter("logical-interface")}
     routes = {prefix: _next_hops(switch, str(prefix)) for prefix in prefixes}
-    text = switch.running()
-    with ONE_AT_A_TIME:
-        balancing = switch_of(name, tree_of(name, text)).balancing
-    return ForwardingState(physical, logical, routes, balancing)
+    return ForwardingState(physical, logical, routes, balancing(name, switch.running()))
 
 
 def _next_hops(switch: SwitchDriver, prefix: str) -> frozenset[str]:
@@ -176,31 +198,68 @@ def _counted(interfaces: frozenset[str]) -> str:
 MOST = 1_000
 
 
+@dataclass(frozen=True, slots=True)
+class ObservedSwitch:
+    """What was observed on a switch: interfaces without their session, deviations, and its forwarding."""
+
+    down: frozenset[str]
+    deviations: tuple[Finding, ...]
+    forwarding: ForwardingState
+
+
+class FabricVerifier:
+    """What all files of a fabric together must bring about, and the comparison of its picked devices with it.
+
+    Devices may be observed from several threads.
+    """
+
+    def __init__(self, session: DeploySession) -> None:
+        models = {name: switch_of(name, tree_of(name, session.inputs.text(name))) for name in session.switches}
+        self._inputs = session.inputs
+        self._model = read_fabric_model(session.inputs.artifacts, models)
+        self._graph = Graph(self._model.network)
+        routing = Routing(self._model.network, graph=self._graph)
+        self.prefixes = {name: sampled(routing, name) for name in session.switches if name in session.picked}
+        # The routes while some interfaces have no session; most often they are the same as the last time.
+        self._left = frozenset[tuple[str, str]](), routing
+
+    def observe(
+        self, name: str, switch: SwitchDriver, balancing: Callable[[str, str], SwitchLoadBalancing] = balancing_of
+    ) -> ObservedSwitch:
+        """Observe a switch; `balancing` is as in `read_forwarding`. Raises DeviceError."""
+        # No alarm is part of the design: all are shown.
+        expected = self._model.expected(name)
+        return ObservedSwitch(
+            *expected.observe(switch),
+            read_forwarding(name, switch, self.prefixes[name], balancing),
+        )
+
+    def observe_server(self, name: str, server: ServerConnection) -> ServerState:
+        """Observe a server. Raises DeviceError."""
+        expected = expected_of(self._inputs.trees[name], self._inputs.hosts[name].profile)
+        return read_state(server, with_leaves(name, expected, self._model), compare_all)
+
+    def routing(self, switches: Mapping[str, ObservedSwitch]) -> Routing:
+        """Return the routes that are left: a session that is down is one finding, not one for each of its routes."""
+        down = frozenset((name, one) for name, switch in switches.items() for one in switch.down)
+        if down != self._left[0]:
+            self._left = down, without(self._graph, down)
+        return self._left[1]
+
+    def findings(self, name: str, switch: ObservedSwitch, left: Routing) -> tuple[Finding, ...]:
+        """Return the deviations of a switch, with the routes that are left."""
+        expected = expected_forwarding(self._model, left, name, self.prefixes[name])
+        return (*switch.deviations, *expected.deviations(name, switch.forwarding))
+
+
 def verify(session: DeploySession, advance: Callable[[int], None] = lambda number: None) -> list[Result]:
     """Compare the observed state of the picked devices with what all files together must bring about."""
-    models = {name: switch_of(name, tree_of(name, session.inputs.text(name))) for name in session.switches}
-    fabric_model = read_fabric_model(session.inputs.artifacts, models)
-    graph = Graph(fabric_model.network)
-    routing = Routing(fabric_model.network, graph=graph)
-    prefixes = {name: sampled(routing, name) for name in session.switches if name in session.picked}
-
-    def observe(name: str, switch: SwitchDriver) -> tuple[frozenset[str], tuple[Finding, ...], ForwardingState]:
-        # No alarm is part of the design: all are shown.
-        return *fabric_model.expected(name).observe(switch), read_forwarding(name, switch, prefixes[name])
-
-    def observe_server(name: str, server: ServerConnection) -> ServerState:
-        expected = expected_of(session.inputs.trees[name], session.inputs.hosts[name].profile)
-        return read_state(server, with_leaves(name, expected, fabric_model), compare_all)
-
-    switches = session.pool.run(prefixes, observe, Phase.VERIFY, advance, keep=False)
-    # A session that is down is one finding, not one for each route that goes another way for it.
-    left = without(graph, ((name, one) for name, (down, _, _) in switches.good.items() for one in down))
-    found: dict[str, tuple[Finding, ...]] = {}
-    for name, (_, wrong, forwarding) in switches.good.items():
-        expected = expected_forwarding(fabric_model, left, name, prefixes[name])
-        found[name] = (*wrong, *expected.deviations(name, forwarding))
+    verifier = FabricVerifier(session)
+    switches = session.pool.run(verifier.prefixes, verifier.observe, Phase.VERIFY, advance, keep=False)
+    left = verifier.routing(switches.good)
+    found = {name: verifier.findings(name, one, left) for name, one in switches.good.items()}
     picked = [name for name in session.servers if name in session.picked]
-    servers = session.pool.run(picked, observe_server, Phase.VERIFY, advance, keep=False)
+    servers = session.pool.run(picked, verifier.observe_server, Phase.VERIFY, advance, keep=False)
     found |= {name: one.findings for name, one in servers.good.items()}
     findings = tuple(finding for _, row in sorted(found.items()) for finding in row)
     odd, figures = of_fleet(servers.good)
@@ -227,10 +286,15 @@ def drift(session: DeploySession, advance: Callable[[int], None] = lambda number
         expected = expected_of(session.inputs.trees[name], session.inputs.hosts[name].profile)
         return read_state(server, expected, beyond_push)
 
-    def keep(look: SwitchDiff) -> tuple[Finding, ...]:
-        return tuple(of_switch(look, session.inputs.files[look.name]))
+    def observe_switch(name: str, switch: SwitchDriver) -> tuple[Finding, ...]:
+        return drift_of(session, name, switch.running())[1]
 
-    switches, hosts = device_diffs(session, session.file_source, keep, advance)
+    def observe_files(name: str, server: ServerConnection) -> ServerDiff:
+        return server_diff(session.inputs.trees[name], server)
+
+    reading = partial(session.pool.run, phase=Phase.READ, advance=advance, keep=False, at_once=True)
+    switches = reading(session.switches, observe_switch)
+    hosts = reading([name for name in session.servers if name in session.picked], observe_files)
     found = [finding for _, findings in sorted(switches.good.items()) for finding in findings]
     results = [
         Result(check, tuple(finding for finding in found if finding.check == check.id), len(switches.good))
@@ -243,6 +307,17 @@ def drift(session: DeploySession, advance: Callable[[int], None] = lambda number
         results.append(Result(STATE, beside + odd, len(servers.good), figures))
     bad = {**switches.bad, **hosts.bad, **servers.bad}
     return [unreached(bad, len(session.roles)), *results, edited(hosts.good)]
+
+
+def drift_of(session: DeploySession, name: str, running: str) -> tuple[SwitchLoadBalancing, tuple[Finding, ...]]:
+    """Compare a running configuration with its file; return its load balancing, and all findings. Raises DeviceError.
+
+    Both follow from this text, the files and the inventory alone.
+    """
+    with ONE_AT_A_TIME:
+        look = compare_texts(name, running, same, session.file_source(name))
+        look = replace(look, warnings=warnings(look.before, look.after, session.switches[name]))
+        return look.before.balancing, tuple(of_switch(look, session.inputs.files[name]))
 
 
 def of_switch(look: SwitchDiff, file: str) -> Iterator[Finding]:

@@ -126,6 +126,8 @@ LOOKS = (
     Case("plan-brief", f"plan {INVENTORY} --brief --limit spines"),
     Case("drift", f"drift {INVENTORY}", 1),
     Case("verify", f"verify {INVENTORY}"),
+    Case("watch", f"watch {INVENTORY} --rounds 1", 1),
+    Case("watch-every", f"watch {INVENTORY} --every 5", 2),
     Case("accept", f"accept {INVENTORY} --ping none --job none"),
     Case("collect", "collect fabric.yaml -i inventory -o collected"),
     Case("deploy-dry-run", f"deploy --dry-run {PUSH}"),

@@ -19,8 +19,8 @@ from tests.monitoring.series import CHANGED_S, INTERVAL_S, Observed, Watched, da
 LAB = GOLDEN / "lab"
 LEAF, PORT, SPINE_PORT = "stripe1-leaf1", ("stripe1-leaf1", "et-0/0/0"), ("spine1", "et-0/0/0")
 PLACE = {"device": LEAF, "interface": "et-0/0/0"}
-# Two scrape intervals after the change.
-SOON = CHANGED_S + 2 * INTERVAL_S
+# Two scrape intervals after the change, and when alerts fire that a first rate does not raise.
+SOON, LATER = CHANGED_S + 2 * INTERVAL_S, CHANGED_S + 3 * INTERVAL_S
 # A term of a policy that takes one prefix away: sessions are up, and other colors carry its traffic.
 LOST = "term lost {\n from {\n route-filter fc00:1:1:1::/64 exact;\n }\n then reject;\n }\n"
 JVD = pytest.param("jvd", "gnmic", marks=pytest.mark.long)
@@ -56,7 +56,7 @@ def test_a_wrong_color_is_found_at_the_leaf_that_advertises_it(name: str, collec
         root, tmp_path / "wrong", f"switches/{LEAF}.conf", lambda text: text.replace(" green;", " blue;", 1)
     )
     before, after = Observed(loads_in(root)), Observed(loads_in(wrong))
-    assert watched.firing(before, after, CHANGED_S, CHANGED_S + INTERVAL_S) == []
+    assert watched.firing(before, after, CHANGED_S) == []
     found = [{"alertname": "AilbWrongColor", "color": "green", "device": LEAF}]
     assert watched.firing(before, after, SOON) == found
     # And no other one later.
@@ -94,7 +94,8 @@ def test_a_hot_spine_is_found(lab: Watched, right: Observed, much: float, less: 
 
 def test_one_uplink_with_too_much_load_is_found(lab: Watched, right: Observed) -> None:
     uneven = with_loads(right, lambda port, load: (load[0] * 1.9, load[1]) if port == PORT else load)
-    assert lab.firing(right, uneven, SOON) == [{"alertname": "AilbUnevenLoad", "device": LEAF}]
+    assert lab.firing(right, uneven, SOON) == []
+    assert lab.firing(right, uneven, LATER) == [{"alertname": "AilbUnevenLoad", "device": LEAF}]
 
 
 def test_a_link_that_is_down_explains_its_session(lab: Watched, right: Observed) -> None:
@@ -109,7 +110,7 @@ def test_a_link_that_is_down_explains_its_session(lab: Watched, right: Observed)
 
 def test_a_session_that_is_down_on_a_link_that_is_up_is_found(lab: Watched, right: Observed) -> None:
     down = Observed(loads_in(LAB, (PORT,)), lost_sessions=frozenset({PORT, SPINE_PORT}))
-    assert lab.firing(right, down, SOON) == [
+    assert lab.firing(right, down, LATER) == [
         {"alertname": "AilbColorOnBackup", "color": "green", "device": LEAF},
         {"alertname": "AilbSessionsDown", "device": "spine1"},
         {"alertname": "AilbSessionsDown", "device": LEAF},
@@ -141,6 +142,44 @@ def test_servers_that_see_reordering_or_marks_are_named(lab: Watched, right: Obs
         {"alertname": "AilbCongestion", "server": "gpu-s1-2"},
         {"alertname": "AilbOutOfOrder", "server": "gpu-s1-1"},
     ]
+
+
+WATCH = 'ailb_watch_{}{{fabric="lab"{}}}'
+FOUND = "findings", ',check="{}",severity="error",device="{}"'
+
+
+def of_watch(ended: float = 1e9, **answers: float) -> dict[str, float]:
+    """Return what `watch` shows with rounds every minute, and who answers."""
+    times = {"last_round_timestamp_seconds": ended, "interval_seconds": 60.0}
+    shown = {WATCH.format(name, ""): value for name, value in times.items()}
+    devices = {LEAF: 1.0, "spine1": 1.0} | answers
+    return shown | {WATCH.format("device_answers", f',device="{name}"'): value for name, value in devices.items()}
+
+
+def test_what_watch_finds(lab: Watched, right: Observed) -> None:
+    well = replace(right, watch=of_watch())
+    assert lab.firing(well, well, SOON, 600) == []
+    drift = {WATCH.format(FOUND[0], FOUND[1].format("AILBD02", LEAF)): 3.0}
+    state = {WATCH.format(FOUND[0], FOUND[1].format("AILBD03", "spine1")): 1.0}
+    bad = replace(right, watch=of_watch() | drift | state)
+    assert lab.firing(well, bad, SOON) == [{"alertname": "AilbDrift", "device": LEAF}]
+    assert lab.firing(well, bad, 600) == [
+        {"alertname": "AilbDeviation", "device": "spine1"},
+        {"alertname": "AilbDrift", "device": LEAF},
+    ]
+    # Repaired: the series are gone.
+    assert lab.firing(bad, well, 600) == []
+
+
+def test_a_device_that_does_not_answer_watch_and_a_watch_that_ended(lab: Watched, right: Observed) -> None:
+    well = replace(right, watch=of_watch())
+    assert lab.firing(well, replace(right, watch=of_watch(spine1=0.0)), 600) == [
+        {"alertname": "AilbNotAnswering", "device": "spine1"}
+    ]
+    # The last round was at 200 s, and with the program its series are gone.
+    ended = replace(right, watch=of_watch(200.0))
+    assert lab.firing(ended, right, 360) == []
+    assert lab.firing(ended, right, 420) == [{"alertname": "AilbWatchStopped"}]
 
 
 def test_an_idle_fabric_fires_none(lab: Watched, right: Observed) -> None:
@@ -194,6 +233,6 @@ def test_every_alert_has_a_page_that_names_it() -> None:
 
 
 def test_alerts_link_to_the_documentation_where_it_is() -> None:
-    linked = alert_rules("lab", 15, "https://docs.example.net/gpu/")[0]["annotations"]
+    linked = alert_rules("lab", 15, "https://docs.example.net/gpu/", False)[0]["annotations"]
     assert linked["runbook_url"] == "https://docs.example.net/gpu/troubleshooting/wrong-color.html"
-    assert alert_rules("lab", 15, "")[0]["annotations"]["runbook"] == "docs/troubleshooting/wrong-color.md"
+    assert alert_rules("lab", 15, "", False)[0]["annotations"]["runbook"] == "docs/troubleshooting/wrong-color.md"
