@@ -42,7 +42,7 @@ RESTART = Annotated[
         "--restart-timeout", min=1, max=604800, help="Seconds for the restart with --software.", show_default="2400"
     ),
 ]
-TIMEOUT_S, RESTART_S = 3600, 2400
+TIMEOUT_S = 3600
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class GivenWork:
         return command_work(words, timeout_s)
 
     def _software(self, recorded: dict[str, Any]) -> MaintenanceWork:
-        from ailb_gen.deploy.software import software_work
+        from ailb_gen.deploy.software import INSTALL_S, RESTART_S, software_work
 
         path = self.image or Path(str(recorded.get("image", "")))
         if not path.name:
@@ -119,7 +119,7 @@ class GivenWork:
             self.digest if self.digest is not None else str(recorded.get("sha256", "")),
             self.release if self.release is not None else str(recorded.get("release", "")),
             validate=not self.no_validate and bool(recorded.get("validate", True)),
-            install_s=self.timeout or float(recorded.get("install_s", TIMEOUT_S)),
+            install_s=self.timeout or float(recorded.get("install_s", INSTALL_S)),
             restart_s=self.restart or float(recorded.get("restart_s", RESTART_S)),
             progress=progress,
         )

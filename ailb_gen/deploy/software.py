@@ -16,7 +16,7 @@ from ailb_gen.deploy.junos_release import Image, is_evolved, read_image, same_re
 from ailb_gen.deploy.login import LOGIN_REFUSED
 from ailb_gen.deploy.maintenance_work import WorkDevice, WorkError
 from ailb_gen.deploy.switch_driver import DeviceError, Phase
-from ailb_gen.errors import DeployError
+from ailb_gen.errors import DeployError, UsageError
 from ailb_gen.progress import Progress, quiet
 
 if TYPE_CHECKING:
@@ -262,8 +262,8 @@ def software_work(
     """Return the work of an image, whose SHA-256 is computed and compared once. Raises UsageError."""
     try:
         size = path.stat().st_size
-    except OSError:
-        size = 0
+    except OSError as error:
+        raise UsageError(f"{path}: the image cannot be read: {error.strerror}; check the path") from error
     with progress("reading the image, MB", -(-size // MB)) as advance:
         return SoftwareWork(read_image(path, digest, release, in_megabytes(advance)), validate, install_s, restart_s)
 

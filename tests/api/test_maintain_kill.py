@@ -105,6 +105,8 @@ def test_a_signal_ends_the_command_and_is_told(
         child = fork_server.start(on.command_line(*words), on.folder / "out")
         while not begun.exists() and not _ended(child.descriptor):
             time.sleep(0.01)
+        other = on.maintain("spine2", "--", "true")
+        assert (other.code, "another maintenance uses it" in other.err) == (2, True), other.err
         child.send(number)
         code, text = child.wait()
         assert code == 5, text

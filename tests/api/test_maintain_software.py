@@ -88,7 +88,7 @@ def test_what_is_refused_before_anything_is_changed(small_pod: Pod, image: Path,
     plain.write_bytes(CONTENT)
     digest = "0" * 64
     for words, message in (
-        (["--software", str(tmp_path / "none.iso"), "--release", NEW], "the image cannot be read: No such file"),
+        (["--software", str(tmp_path / "none.iso")], "the image cannot be read: No such file"),
         (["--software", str(tmp_path), "--release", NEW], "the image cannot be read: Is a directory"),
         (["--software", str(empty)], "the file is empty"),
         (["--software", str(spaced), "--release", NEW], "rename the file"),
