@@ -28,7 +28,7 @@ from ailb_gen.deploy.maintenance_record import (
     MaintenanceStep,
     steps_of,
 )
-from ailb_gen.deploy.maintenance_work import WorkDevice
+from ailb_gen.deploy.maintenance_work import WorkDevice, check_ended
 from ailb_gen.deploy.push import PushOptions, RunLog
 from ailb_gen.deploy.run_history import DeviceOutcome, StateDirectory, unsettled
 from ailb_gen.errors import AilbError, DeployError, OutputError, UsageError
@@ -113,6 +113,11 @@ class MaintenanceSteps:
         shut = shut_down(self.fabric)
         for name in names:
             one = self.devices[name]
+            if MaintenanceStep.WORK not in one.done:
+                with self._noting([name]):
+                    check_ended(self.log.path.parent, name)
+                if name in self.failed:
+                    continue
             drained = (MaintenanceStep.DRAIN in one.done and name in shut) or one.role != SPINE
             for step in (
                 MaintenanceStep.DRAIN,

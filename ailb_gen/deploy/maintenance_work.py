@@ -229,6 +229,14 @@ class _OutputLines:
         self._long = False
 
 
+def check_ended(folder: Path, device: str) -> None:
+    """Make sure that no command of an earlier call still works on a device. Raises WorkError."""
+    path = folder / OUTPUT.format(name=device)
+    if path.exists():
+        with _output(path, device):
+            return
+
+
 def command_work(words: tuple[str, ...], timeout_s: float) -> CommandWork:
     """Return the work of a command. Raises UsageError where there is none."""
     if not words or not words[0]:

@@ -129,9 +129,12 @@ def test_a_command_that_outlives_the_program_is_not_begun_again(
             time.sleep(0.01)
         child.send(signal.SIGKILL)
         child.wait()
-        ended = on.maintain("--resume")
-        assert ended.code == 5
-        assert "spine1: the command of an earlier call still runs" in ended.err
+        for verb in ("--resume", "--give-up"):
+            ended = on.maintain(verb)
+            assert ended.code == 5
+            assert "spine1: the command of an earlier call still runs" in ended.err
+            assert on.in_shutdown() == {"spine1"}
+            assert on.states() == {"spine1": "in graceful shutdown, work begun"}
         end.touch()
         for _ in range(100):
             output = next((tmp_path / ".ailb/runs/maintenance").glob("*/spine1.output"))
