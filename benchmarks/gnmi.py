@@ -1,7 +1,8 @@
 """Measure what one round of collection by gNMI costs an emulator of 500 switches, and who collects it.
 
-A round asks every switch once, over a connection that stays open, with TLS, for all paths that `export gnmic`
-subscribes it to. All links carry traffic, so that every counter has changed since the round before.
+A round asks every switch once, over a connection that stays open, with TLS, for the paths that a file of gnmic
+subscribes it to: that of `monitoring`, which has what the rules read, then that of `export gnmic`, which has all. All
+links carry traffic, so that every counter has changed since the round before.
 Run: python -m benchmarks.gnmi [--rounds 3]
 """
 
@@ -46,8 +47,9 @@ async def measure(root: Path, rounds: int) -> None:
     """Start the emulator, collect from it, stop it."""
     fabric, inventory = root / "fabric.yaml", root / "inventory"
     fabric.write_text(FABRIC.format(**SHAPE), encoding="utf-8")
-    subscriptions = exported(fabric, root)
     run("generate", str(fabric), "-o", str(root / "generated"))
+    run("monitoring", str(fabric), str(root / "generated"), "-o", str(root / "monitoring"))
+    run("export", "gnmic", str(fabric), "-o", str(root / "gnmic.yaml"))
     words = ("--loaded", "--link-traffic", "all-to-all=40", "--base-port", "0", "--gnmi-port", "0")
     command = [sys.executable, "-m", "ailb_gen", "emulate", str(root / "generated"), "--inventory", str(inventory)]
     with subprocess.Popen([*command, *words], stdout=subprocess.PIPE, text=True) as process:
@@ -55,7 +57,9 @@ async def measure(root: Path, rounds: int) -> None:
             assert process.stdout is not None
             ready = json.loads(process.stdout.readline())
             print(f"started with {spent(process):.1f} CPU s", flush=True)
-            await collect(ready, subscriptions, process, rounds)
+            for about, file in (("monitoring", "monitoring/gnmic/gnmic.yaml"), ("export gnmic", "gnmic.yaml")):
+                print(f"paths of {about}", flush=True)
+                await collect(ready, subscribed(root / file), process, rounds)
         finally:
             process.terminate()
             process.wait(60)
@@ -68,10 +72,9 @@ def run(*words: str) -> str:
     ).stdout
 
 
-def exported(fabric: Path, root: Path) -> dict[str, list[str]]:
-    """Return the paths that gnmic subscribes every switch to."""
-    run("export", "gnmic", str(fabric), "-o", str(root / "gnmic.yaml"))
-    config = yaml.safe_load((root / "gnmic.yaml").read_text())
+def subscribed(file: Path) -> dict[str, list[str]]:
+    """Return the paths that gnmic subscribes every switch to with a file."""
+    config = yaml.safe_load(file.read_text(encoding="utf-8"))
     return {
         name: [path for one in target["subscriptions"] for path in config["subscriptions"][one]["paths"]]
         for name, target in config["targets"].items()

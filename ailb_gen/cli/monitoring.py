@@ -31,6 +31,11 @@ RUNBOOKS = Annotated[
     str, typer.Option("--runbooks", help="URL of the built documentation, for alerts to link to.", metavar="URL")
 ]
 
+ALL_PATHS = Annotated[
+    bool,
+    typer.Option("--all-paths", help="Collect queues, prefixes, BFD, optics and FEC, too, which no rule reads."),
+]
+
 
 def monitoring(
     fabric: FABRIC,
@@ -39,6 +44,7 @@ def monitoring(
     collector: COLLECTOR = "gnmic",
     scrape_interval: INTERVAL = 15,
     runbooks: RUNBOOKS = "",
+    all_paths: ALL_PATHS = False,
 ) -> None:
     """Write rules, alerts and dashboards for a fabric.
 
@@ -55,9 +61,10 @@ def monitoring(
 
     _check(collector, runbooks)
     check_place("-o", out, [fabric, artifacts])
+    options = MonitoringOptions(collector, scrape_interval, runbooks, all_paths)
     with working("reading"), no_garbage_collection(last=True):
         design = compute_design(fabric, notify)
-        files = files_of(design, artifacts, MonitoringOptions(collector, scrape_interval, runbooks), warn)
+        files = files_of(design, artifacts, options, warn)
     write_folder(out, design.name, files, MONITORING)
     typer.echo(f"{out}: {counted(len(files), 'file')} for {collector}, Prometheus and Grafana")
 

@@ -6,9 +6,10 @@ outputs). gnmic reads keys of this file in lower case (viper, in pkg/config), so
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ailb_gen.design.model import DesignSwitch
+from ailb_gen.design.model import Design, DesignSwitch
 from ailb_gen.exports.kind import ExportInput
 from ailb_gen.exports.labels import address, fabric_ports, labels
 from ailb_gen.exports.sensors import (
@@ -21,8 +22,10 @@ from ailb_gen.exports.sensors import (
     SESSIONS,
     SESSIONS_S,
     STATES,
+    Sensor,
     StateNumbers,
     interface_counters,
+    kept_s,
     link_state,
     queue_counters,
 )
@@ -98,7 +101,25 @@ def config(given: ExportInput) -> str:
 
     Every metric of an uplink has the label `color`. User name and password come from gnmic's own variables.
     """
-    design, subscriptions = given.design, _Subscriptions()
+    subscriptions = _Subscriptions()
+    targets = _targets(given.design, subscriptions.of)
+    slowest_s = kept_s((COUNTERS_S, SESSIONS_S, MEDIA_S))
+    return _text(given.design, targets, subscriptions.bodies(), subscriptions.processors(), slowest_s)
+
+
+def config_of(given: ExportInput, sensors: Iterable[Sensor]) -> str:
+    """Return the configuration with these sensors only, all of every switch; the color is not among the labels.
+
+    All ports of a sensor are sampled at one moment, so that their rates can be compared even while the load changes.
+    """
+    rows = {one.measurement: one for one in sensors}
+    bodies = {name: _stream([*one.paths], one.interval_s) for name, one in rows.items()}
+    targets = _targets(given.design, lambda switch: [*rows])
+    return _text(given.design, targets, bodies, {}, kept_s(one.interval_s for one in rows.values()))
+
+
+def _targets(design: Design, subscriptions: Callable[[DesignSwitch], list[str]]) -> dict[str, Any]:
+    """Return a target for each switch, with its labels."""
     targets: dict[str, Any] = {}
     for switch in design.switches:
         # The color of a metric is that of its link.
@@ -106,20 +127,27 @@ def config(given: ExportInput) -> str:
         targets[switch.name] = {
             "name": switch.name,
             "address": f"{address(switch)}:{PORT}",
-            "subscriptions": subscriptions.of(switch),
+            "subscriptions": subscriptions(switch),
             "event-tags": tags,
         }
+    return targets
+
+
+def _text(
+    design: Design, targets: dict[str, Any], bodies: dict[str, Any], colors: Mapping[str, Any], expiration_s: int
+) -> str:
     output = {
         "type": "prometheus",
         "listen": f":{LISTEN_PORT}",
         # Of when the switch counted: links are sampled one after the other, and rates of two are compared.
         "export-timestamps": True,
+        "expiration": f"{expiration_s}s",
     }
-    processors = subscriptions.processors() | {f"state-{one.name}": _numbers(one) for one in STATES}
+    processors = {**colors} | {f"state-{one.name}": _numbers(one) for one in STATES}
     body = {
         "encoding": "proto",
         "targets": targets,
-        "subscriptions": subscriptions.bodies(),
+        "subscriptions": bodies,
         "processors": processors,
         "outputs": {"prometheus": output | {"event-processors": [*processors]}},
     }

@@ -11,13 +11,18 @@ them still sends the others.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 # The port of gNMI that IANA assigned, and the one of Juniper's published configurations.
 PORT = 9339
-# In seconds: counters and states of links; sessions; optics.
+# In seconds: counters and states of links; sessions; optics. Switches take multiples of 2 s only ("Guidelines for
+# Specifying Data Reporting Intervals" in Juniper's guide of the Junos telemetry interface).
 COUNTERS_S, SESSIONS_S, MEDIA_S = 10, 30, 60
+STEP_S = 2
+# How long collectors show a value that does not come again, in intervals, and at least. Where nothing is said, gnmic
+# and Telegraf forget it after 60 s, which is one interval of optics.
+KEPT_INTERVALS, KEPT_S = 3, 60
 
 _PEERS = "/network-instances/network-instance/protocols/protocol/bgp/neighbors/neighbor"
 SESSIONS = (f"{_PEERS}/state", f"{_PEERS}/afi-safis/afi-safi/state/prefixes")
@@ -27,6 +32,17 @@ OPTICS = (
     "/components/component/transceiver/physical-channels/channel/state",
 )
 FEC = "/interfaces/interface/ethernet/state/counters"
+
+
+class Sensor(NamedTuple):
+    """Paths of all switches that are sampled together, every `interval_s` seconds.
+
+    `measurement` is the one of Telegraf; gnmic names metrics after their paths.
+    """
+
+    measurement: str
+    paths: tuple[str, ...]
+    interval_s: int
 
 
 class StateNumbers(NamedTuple):
@@ -70,3 +86,22 @@ def link_state(interface: str = "") -> str:
     """Return the path of the operational state of an interface, or of all."""
     key = f"[name={interface}]" if interface else ""
     return f"/interfaces/interface{key}/state/oper-status"
+
+
+# All, port by port and without keys. Telegraf takes a measurement for each path.
+ALL_SENSORS = (
+    Sensor("interfaces", (interface_counters(),), COUNTERS_S),
+    Sensor("queues", (queue_counters(),), COUNTERS_S),
+    Sensor("bgp", SESSIONS[:1], SESSIONS_S),
+    Sensor("bgp_prefixes", SESSIONS[1:], SESSIONS_S),
+    Sensor("links", (link_state(),), COUNTERS_S),
+    Sensor("bfd", (BFD,), SESSIONS_S),
+    Sensor("optics", OPTICS[:1], MEDIA_S),
+    Sensor("optics_lanes", OPTICS[1:], MEDIA_S),
+    Sensor("fec", (FEC,), MEDIA_S),
+)
+
+
+def kept_s(intervals_s: Iterable[int]) -> int:
+    """Return for how many seconds collectors show a value, by the intervals at which values come."""
+    return max(KEPT_S, KEPT_INTERVALS * max(intervals_s))

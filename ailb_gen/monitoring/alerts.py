@@ -1,6 +1,8 @@
 """Alerts: what the fabric should do and does not, each with the page that says what to do.
 
-An alert fires at the second evaluation that finds its cause: two intervals after it began.
+An alert waits only where its cause may be a moment: the first rate after a change mixes the time before and after it,
+which looks uneven; a link that comes up has its session some seconds later; a failure that backups take over drops or
+reorders what was on its way. A rate of that one interval then ends before the alert fires.
 """
 
 from __future__ import annotations
@@ -15,8 +17,8 @@ _LEAF = (
 _PORT = "{{ $labels.device }} {{ $labels.interface }}"
 _TO = "color {{ $labels.color }}, to {{ $labels.peer }}"
 _TIMES = '{{ $value | printf "%.2f" }} times the expected load'
-# Intervals until an alert fires, and those of what may be a moment or an exporter that starts.
-SOON, LATER = 1, 4
+# Scrape intervals until an alert fires: none, more than one rate, and those of an exporter that starts.
+AT_ONCE, LASTING, LATER = 0.0, 1.5, 4.0
 
 
 class Alert(NamedTuple):
@@ -28,7 +30,7 @@ class Alert(NamedTuple):
     name: str
     severity: str
     expr: str
-    intervals: int
+    intervals: float
     page: str
     summary: str
     description: str
@@ -48,7 +50,7 @@ ALERTS = (
         "AilbWrongColor",
         "warning",
         "ailb_color:wrong:ratio{FABRIC}",
-        SOON,
+        AT_ONCE,
         "wrong-color",
         "{{ $labels.device }} receives nothing by color {{ $labels.color }} and too much by another one",
         "The uplinks of color {{ $labels.color }} are up. Prefixes of this leaf are advertised with a wrong color, or "
@@ -58,7 +60,7 @@ ALERTS = (
         "AilbColorOnBackup",
         "warning",
         "ailb_color:moved:ratio{FABRIC}",
-        SOON,
+        AT_ONCE,
         "color-on-backup",
         f"Traffic of color {{{{ $labels.color }}}} to {_LEAF} takes the links of other colors",
         "The color has no path to these servers, so its backup colors carry their queue pairs. Nothing is lost, "
@@ -68,16 +70,16 @@ ALERTS = (
         "AilbSilentLink",
         "critical",
         "ailb_uplink:silent:ratio{FABRIC}",
-        SOON,
+        AT_ONCE,
         "silent-link",
-        f"{_PORT} is up and sends nothing, while other uplinks of the leaf carry load",
+        f"{_PORT} is up and sends next to nothing, while other uplinks of the leaf carry load",
         f"The uplink ({_TO}) is expected to carry its part. A port that is up and drops everything looks like this.",
     ),
     Alert(
         "AilbHotSpine",
         "warning",
         "ailb_fabric:spine_hot:ratio{FABRIC}",
-        SOON,
+        AT_ONCE,
         "hot-spine",
         f"{{{{ $labels.spine }}}} carries {_TIMES}",
         "All leaves together send more to this spine than forwarding says. Queue pairs are not spread evenly over the "
@@ -87,7 +89,7 @@ ALERTS = (
         "AilbUnevenLoad",
         "warning",
         "ailb_leaf:uneven:ratio{FABRIC}",
-        SOON,
+        LASTING,
         "uneven-load",
         f"An uplink of {{{{ $labels.device }}}} carries {_TIMES}",
         "No other alert explains it. Queue pairs may leave from addresses of one color, or be hashed by ECMP.",
@@ -96,7 +98,7 @@ ALERTS = (
         "AilbUplinkDown",
         "critical",
         "ailb_uplink:up:bool{FABRIC} == 0",
-        SOON,
+        AT_ONCE,
         "sessions-down",
         f"{_PORT} is down",
         f"The uplink ({_TO}) is in service in the fabric file. Its traffic takes the backup of the color.",
@@ -105,7 +107,7 @@ ALERTS = (
         "AilbSessionsDown",
         "critical",
         "ailb_switch:sessions:unexplained{FABRIC}",
-        SOON,
+        LASTING,
         "sessions-down",
         "{{ $labels.device }} lacks {{ $value }} BGP sessions on links that are up",
         "More sessions are missing than links are down. A link without its session carries no traffic.",
@@ -114,7 +116,7 @@ ALERTS = (
         "AilbOutOfOrder",
         "warning",
         f"{_of_servers('out_of_order')} > 1",
-        SOON,
+        LASTING,
         "out-of-order",
         "{{ $labels.server }} {{ $labels.nic }} receives packets out of order",
         "{{ $value | humanize }} packets per second. With a color per queue pair all packets of a connection take one "
@@ -133,7 +135,7 @@ ALERTS = (
         "AilbDrops",
         "critical",
         "ailb_uplink:tx_discards:rate{FABRIC} > 0 or ailb_uplink:rx_discards:rate{FABRIC} > 0",
-        SOON,
+        LASTING,
         "link-errors",
         f"{_PORT} drops {{{{ $value | humanize }}}} packets per second",
         f"RDMA is lossless in this fabric: this uplink ({_TO}) should drop nothing.",
@@ -142,7 +144,7 @@ ALERTS = (
         "AilbLinkErrors",
         "warning",
         "ailb_uplink:rx_errors:rate{FABRIC} > 0",
-        SOON,
+        LASTING,
         "link-errors",
         f"{_PORT} receives {{{{ $value | humanize }}}} damaged frames per second",
         f"FEC no longer repairs what the cable or optic of this uplink ({_TO}) damages.",
@@ -180,7 +182,7 @@ ALERTS = (
         "AilbDrift",
         "warning",
         'sum by (fabric, device) (ailb_watch_findings{FABRIC, check!="AILBD03"}) > 0',
-        SOON,
+        LASTING,
         "drift",
         "{{ $labels.device }} does not run its files: {{ $value }} findings",
         "Somebody changed the device by hand, a push did not finish, or the files were changed and not pushed.",
@@ -207,7 +209,7 @@ ALERTS = (
         "AilbWatchStopped",
         "warning",
         f"time() - {_of_watch('last_round_timestamp')} > 3 * {_of_watch('interval')}",
-        SOON,
+        LASTING,
         "drift",
         "Nobody watches fabric {{ $labels.fabric }} for drift any more",
         "The last round of ailb-gen watch ended {{ $value | humanizeDuration }} ago.",
@@ -215,12 +217,12 @@ ALERTS = (
 )
 
 
-def alert_rules(fabric: str, interval_s: int, runbooks: str) -> list[dict[str, Any]]:
-    """Return the alerts of a fabric as rules of Prometheus.
+def alert_rules(fabric: str, interval_s: int, runbooks: str, waiting: bool) -> list[dict[str, Any]]:
+    """Return the alerts of a fabric as rules of Prometheus: those at once, or those that wait.
 
     `runbooks` is the URL of the documentation; without one, alerts name the file of their page.
     """
-    return [_rule(alert, fabric, interval_s, runbooks) for alert in ALERTS]
+    return [_rule(alert, fabric, interval_s, runbooks) for alert in ALERTS if waiting == (alert.intervals > 0)]
 
 
 def _rule(alert: Alert, fabric: str, interval_s: int, runbooks: str) -> dict[str, Any]:
@@ -230,7 +232,7 @@ def _rule(alert: Alert, fabric: str, interval_s: int, runbooks: str) -> dict[str
     return {
         "alert": alert.name,
         "expr": expr,
-        "for": f"{alert.intervals * interval_s}s",
+        **({"for": f"{int(alert.intervals * interval_s)}s"} if alert.intervals else {}),
         "labels": {"severity": alert.severity},
         "annotations": {
             "summary": alert.summary,

@@ -30,10 +30,14 @@ def test_another_collector_replaces_the_files_of_the_first(tmp_path: Path) -> No
 
 
 def test_options_reach_the_files(tmp_path: Path) -> None:
-    words = ("--scrape-interval", "60", "--runbooks", "https://docs.example.net/")
+    words = ("--scrape-interval", "60", "--runbooks", "https://docs.example.net/", "--all-paths")
     assert run("monitoring", LAB, TREE, "-o", str(tmp_path / "out"), *words)[0] == 0
     rules = (tmp_path / "out/rules.yml").read_text()
     assert "[240s]" in rules
+    assert 'interval: "4s"' in rules
+    gnmic = (tmp_path / "out/gnmic/gnmic.yaml").read_text()
+    assert 'sample-interval: "8s"' in gnmic
+    assert "/qos/interfaces/" in gnmic
     assert 'runbook_url: "https://docs.example.net/troubleshooting/hot-spine.html"' in rules
     assert 'evaluation_interval: "60s"' in (tmp_path / "out/prometheus.yml").read_text()
 

@@ -21,7 +21,7 @@ GUIDE = {
     "targets": {"name", "address", "subscriptions", "event-tags"},
     "subscriptions": {"paths", "mode", "stream-mode", "sample-interval"},
     "processors": {"event-add-tag", "event-strings"},
-    "outputs": {"type", "listen", "export-timestamps", "event-processors"},
+    "outputs": {"type", "listen", "export-timestamps", "expiration", "event-processors"},
 }
 PORT = re.compile(r"/interfaces/interface\[name=(.+?)\]/state/counters")
 

@@ -8,6 +8,7 @@ that is no number is left out.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -21,8 +22,6 @@ from pygnmi.client import gNMIclient
 from ailb_gen.emulator.fleet import Fleet
 from tests.emulator.gnmi.collector import PASSWORD, USER
 
-# Times are shorter by this, but for the shortest interval of a switch.
-FASTER, SHORTEST_NS = 7.5, 10**9
 KEY = re.compile(r"\[([^=]+)=([^]]*)\]")
 OTHERS = re.compile(r"[^a-zA-Z0-9_]+")
 
@@ -31,10 +30,13 @@ OTHERS = re.compile(r"[^a-zA-Z0-9_]+")
 class Gnmic:
     """Subscriptions of a file and the newest sample of every series: value and time in milliseconds.
 
-    `answered` has a path without keys of every value that came, by target and subscription.
+    Intervals are `faster` than in the file. `answered` has a path without keys of every value that came, by target and
+    subscription; `scraped` when Prometheus asked.
     """
 
     config: Mapping[str, Any]
+    faster: float = 1.0
+    scraped: list[float] = field(default_factory=list)
     samples: dict[str, tuple[float, int]] = field(default_factory=dict)
     answered: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     _ended: Event = field(default_factory=Event)
@@ -42,6 +44,7 @@ class Gnmic:
 
     def text(self) -> str:
         """Return the page that Prometheus scrapes."""
+        self.scraped.append(time.time())
         return "".join(f"{name} {value} {at}\n" for name, (value, at) in list(self.samples.items()))
 
     @contextmanager
@@ -70,7 +73,7 @@ class Gnmic:
 
     def _request(self, name: str) -> dict[str, Any]:
         body = self.config["subscriptions"][name]
-        interval = max(int(int(body["sample-interval"].removesuffix("s")) * 10**9 / FASTER), SHORTEST_NS)
+        interval = int(int(body["sample-interval"].removesuffix("s")) * 10**9 / self.faster)
         rows = [{"path": path, "mode": body["stream-mode"], "sample_interval": interval} for path in body["paths"]]
         return {"subscription": rows, "mode": body["mode"], "encoding": self.config["encoding"]}
 
@@ -123,6 +126,6 @@ class Gnmic:
         return None if value is None else float(value)
 
 
-def gnmic_of(files: Mapping[str, bytes]) -> Gnmic:
+def gnmic_of(files: Mapping[str, bytes], faster: float) -> Gnmic:
     """Return gnmic with the file that `monitoring` wrote."""
-    return Gnmic(yaml.safe_load(files["gnmic/gnmic.yaml"]))
+    return Gnmic(yaml.safe_load(files["gnmic/gnmic.yaml"]), faster)

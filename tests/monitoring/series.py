@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -26,8 +26,8 @@ from tests.conftest import need_tool
 INTERVAL_S = 15
 # Of bytes per second for a load of 1.
 RATE = 1e9
-# Samples before the fabric changes, and after.
-BEFORE, AFTER = 20, 20
+# Samples before the fabric changes, and after; those until it changes back, where it does.
+BEFORE, AFTER, LASTS = 20, 20, 8
 CHANGED_S = BEFORE * INTERVAL_S
 Port = tuple[str, str]
 Loads = Mapping[Port, tuple[float, float]]
@@ -77,17 +77,31 @@ class Watched:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "rules.yml").write_bytes(self.files["rules.yml"])
 
-    def firing(self, before: Observed, after: Observed, *times_s: int) -> list[dict[str, str]]:
-        """Return the alerts that fire at any of the times; each has its name and the labels that tell where."""
+    def firing(
+        self,
+        before: Observed,
+        after: Observed,
+        *times_s: int,
+        mixed: float = 0.0,
+        ended: bool = False,
+        step_s: int = INTERVAL_S,
+    ) -> list[dict[str, str]]:
+        """Return the alerts that fire at any of the times; each has its name and the labels that tell where.
+
+        The change comes after the part `mixed` of the interval of two samples; with `ended` it lasts LASTS intervals.
+        Rules are evaluated every `step_s` seconds.
+        """
         query = "count by (alertname, device, interface, color, spine, server) (ALERTS{alertstate='firing'})"
         tests = [{"expr": query, "eval_time": f"{time}s", "exp_samples": []} for time in times_s]
         body = {
             "rule_files": ["rules.yml"],
-            "evaluation_interval": f"{INTERVAL_S}s",
+            # Otherwise promtool takes groups in any order.
+            "group_eval_order": [f"ailb-{self.design.name}{end}" for end in ("", "-lasting")],
+            "evaluation_interval": f"{step_s}s",
             "tests": [
                 {
                     "interval": f"{INTERVAL_S}s",
-                    "input_series": [*self._series(before, after)],
+                    "input_series": [*self._series(before, after, mixed, ended)],
                     "promql_expr_test": tests,
                 }
             ],
@@ -104,7 +118,7 @@ class Watched:
             _labels(shown), key=lambda one: [one.get(key, "") for key in ("alertname", "device", "interface")]
         )
 
-    def _series(self, before: Observed, after: Observed) -> Iterator[dict[str, str]]:
+    def _series(self, before: Observed, after: Observed, mixed: float, ended: bool) -> Iterator[dict[str, str]]:
         for line in self.expected():
             series, _, given = line.rpartition(" ")
             # As they are scraped.
@@ -113,9 +127,10 @@ class Watched:
         rows, first = self.rows(after), self.rows(before)
         for name, (counts, value) in first.items():
             then = rows.get(name, (counts, None))[1]
-            values = (_counter if counts else _state)(value, then)
+            phases = [(value, BEFORE), (then, LASTS if ended else AFTER), *([(value, AFTER - LASTS)] if ended else [])]
+            values = " ".join(_samples(phases, mixed if counts else None))
             # A page that is scraped without a series ends it at once.
-            values = values.replace("_x", "stale _x") if then is None and name in before.watch else values
+            values = values.replace(" _", " stale", 1) if then is None and name in before.watch else values
             yield {"series": name, "values": values}
         for name, value in after.watch.items():
             if name not in first:
@@ -153,17 +168,21 @@ def _named(name: str, labels: Mapping[str, str]) -> str:
     return f"{name}{{{','.join(f'{key}={json.dumps(value)}' for key, value in labels.items())}}}"
 
 
-def _counter(rate: float, then: float | None) -> str:
-    """Return a counter with one rate before the change, and another one, or nothing, afterwards."""
-    first = round(rate * INTERVAL_S)
-    if then is None:
-        return f"0+{first}x{BEFORE} _x{AFTER}"
-    second = round(then * INTERVAL_S)
-    return f"0+{first}x{BEFORE} {first * BEFORE + second}+{second}x{AFTER - 1}"
+def _samples(phases: Sequence[tuple[float | None, int]], mixed: float | None) -> Iterator[str]:
+    """Yield samples of a counter by its rates and how many intervals each lasts; of a state where nothing is mixed.
 
-
-def _state(value: float, then: float | None) -> str:
-    return f"{value}+0x{BEFORE} " + (f"_x{AFTER}" if then is None else f"{then}+0x{AFTER - 1}")
+    The first interval of a rate has the part `mixed` of the one before. None is no sample.
+    """
+    total, last = 0.0, phases[0][0]
+    yield f"{0 if mixed is not None else last or 0:.0f}"
+    for value, count in phases:
+        for number in range(count):
+            if value is not None and mixed is not None:
+                part = mixed if number == 0 else 0.0
+                total += INTERVAL_S * ((last or 0.0) * part + value * (1 - part))
+            shown = total if mixed is not None else value
+            yield "_" if value is None or shown is None else f"{shown:.0f}"
+        last = value
 
 
 def _labels(shown: str) -> list[dict[str, str]]:

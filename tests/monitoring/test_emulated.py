@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import re
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
 from ailb_gen.emulator.fabric import EmulatedFabric
+from ailb_gen.emulator.fleet import Fleet
 from ailb_gen.emulator.traffic import LinkRate
 from ailb_gen.network.fabric import End
 from tests.conftest import example
@@ -17,8 +24,8 @@ from tests.monitoring.series import Loads, Watched, damaged, loads_in
 from tests.monitoring.server import asked, prometheus, served, until, write_files
 from tests.monitoring.test_alerts import LAB, LEAF, LOST, PLACE, POLICY, PORT, ends
 
-# Seconds between two scrapes, and of a load of 1.
-INTERVAL_S, BITS = 2, 8e9
+# A load of 1, in bits per second.
+BITS = 8e9
 # Where an alert says what is wrong.
 PLACES = ("alertname", "device", "interface", "color", "spine")
 
@@ -56,44 +63,110 @@ def _keys(path: str) -> set[str]:
     return set(re.findall(r"\[[^]]*\]", path))
 
 
-# pygnmi's own threads raise when their channels close.
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-@pytest.mark.long
-def test_each_wrong_state_of_an_emulated_fabric_raises_exactly_its_alert(tmp_path: Path) -> None:
-    watched = Watched(example("lab"), LAB, tmp_path, interval_s=INTERVAL_S)
-    fabric = EmulatedFabric.read(LAB)
-    gnmic = gnmic_of(watched.files)
+class Monitored:
+    """The emulated lab with a collector and a Prometheus, whose loads a test changes."""
 
-    def send(loads: Loads) -> None:
+    def __init__(self, watched: Watched, gnmic: Gnmic, fabric: EmulatedFabric, fleet: Fleet, url: str) -> None:
+        self.watched, self.gnmic, self.url = watched, gnmic, url
+        self._fabric, self._fleet = fabric, fleet
+
+    def send(self, loads: Loads) -> float:
+        """Let all links carry loads; return when that began."""
         rates = {End(*port): LinkRate(BITS * out) for port, (out, _) in loads.items()}
-        fleet.do(LEAF, lambda _: fabric.send(rates))
+        self._fleet.do(LEAF, lambda _: self._fabric.send(rates))
+        return time.time()
 
-    def alerts(*kinds: str) -> list[dict[str, str]]:
-        found = asked(f"{url}/alerts")["alerts"]
-        return [
-            {key: one["labels"][key] for key in PLACES if key in one["labels"]}
-            for one in found
-            if one["state"] in kinds
-        ]
+    def alerts(self) -> list[dict[str, Any]]:
+        """Return the alerts that fire now."""
+        return [one for one in asked(f"{self.url}/alerts")["alerts"] if one["state"] == "firing"]
 
+    def fired_since(self, start: float) -> list[dict[str, str]]:
+        """Return where alerts have fired since a time."""
+        query = f'last_over_time(ALERTS{{alertstate="firing"}}[{time.time() - start:.0f}s])'
+        return [_place(one["metric"]) for one in self.value(query)]
+
+    def value(self, query: str) -> Any:
+        return asked(f"{self.url}/query?{urlencode({'query': query})}")["result"]
+
+    def wait_for_phase(self, part: float, interval_s: float) -> None:
+        """Wait for the next scrape, and a part of the interval after it."""
+        count = len(self.gnmic.scraped)
+        until(lambda: len(self.gnmic.scraped) > count)
+        time.sleep(max(0.0, self.gnmic.scraped[-1] + part * interval_s - time.time()))
+
+
+def _place(labels: Mapping[str, str]) -> dict[str, str]:
+    return {key: labels[key] for key in PLACES if key in labels}
+
+
+@contextmanager
+def monitored(folder: Path, interval_s: int, faster: float) -> Iterator[Monitored]:
+    """Run all of it until loads are even and known."""
+    watched = Watched(example("lab"), LAB, folder, interval_s=interval_s)
+    fabric = EmulatedFabric.read(LAB)
+    gnmic = gnmic_of(watched.files, faster)
     with (
         lab_fleet(fabric) as fleet,
-        gnmic.running(fleet, tmp_path),
+        gnmic.running(fleet, folder),
         served(gnmic.text) as page,
         served(lambda: "\n".join([*watched.expected(), ""])) as beside,
     ):
-        send(loads_in(LAB))
-        write_files(watched.files, tmp_path, gnmic=page, uplinks=beside)
-        with prometheus(tmp_path) as url:
-            steady = f"{url}/query?query=count_over_time(ailb_fabric:spine_load:ratio[60s])%3E5"
-            assert len(until(lambda: asked(steady)["result"])) == 4
-            assert answered(gnmic)
-            assert alerts("pending", "firing") == []
-            sessions = asked(f"{url}/query?query=sum(ailb_switch:sessions:established)")["result"]
-            assert [one["value"][1] for one in sessions] == ["32"]
-            for loads, expected in states(watched, tmp_path):
-                send(loads)
-                until(lambda: alerts("firing"))
-                assert alerts("pending", "firing") == [expected]
-                send(loads_in(LAB))
-                until(lambda: not alerts("pending", "firing"))
+        write_files(watched.files, folder, gnmic=page, uplinks=beside)
+        with prometheus(folder) as url:
+            found = Monitored(watched, gnmic, fabric, fleet, url)
+            found.send(loads_in(LAB))
+            assert len(until(lambda: found.value("count_over_time(ailb_fabric:spine_load:ratio[60s]) > 5"))) == 4
+            yield found
+
+
+def check_alert(one: Monitored, loads: Loads, expected: dict[str, str], part: float, interval_s: int) -> None:
+    """Let a fault come a part of an interval after a scrape; its alert alone fires, and within two intervals."""
+    one.wait_for_phase(part, interval_s)
+    start = one.send(loads)
+    (alert,) = until(one.alerts)
+    assert _place(alert["labels"]) == expected
+    after = (datetime.fromisoformat(alert["activeAt"]).timestamp() - start) / interval_s
+    assert 0 < after <= 2, (expected, part, after)
+    # All rates are of the time after it.
+    time.sleep(max(0.0, start + 3 * interval_s - time.time()))
+    one.send(loads_in(LAB))
+    until(lambda: not one.alerts())
+    time.sleep(interval_s)
+    assert one.fired_since(start) == [expected]
+
+
+# pygnmi's own threads raise when their channels close.
+QUIET = pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+
+
+@QUIET
+@pytest.mark.long
+def test_each_wrong_state_of_an_emulated_fabric_raises_exactly_its_alert_within_two_intervals(tmp_path: Path) -> None:
+    with monitored(tmp_path, 10, 2) as one:
+        assert answered(one.gnmic)
+        sessions = one.value("sum(ailb_switch:sessions:established)")
+        assert [row["value"][1] for row in sessions] == ["32"]
+        for (loads, expected), part in zip(states(one.watched, tmp_path), (0.02, 0.2, 0.6, 0.98), strict=True):
+            check_alert(one, loads, expected, part, 10)
+
+
+@QUIET
+@pytest.mark.long
+@pytest.mark.exhaustive
+def test_a_right_emulated_fabric_raises_no_alert_in_ten_minutes(tmp_path: Path) -> None:
+    with monitored(tmp_path, 15, 1) as one:
+        start = time.time()
+        time.sleep(600)
+        assert one.value("count(ailb_uplink:tx_load:ratio)")[0]["value"][1] == "16"
+        # Not even for a moment: what is pending would be there, too.
+        assert one.value(f"last_over_time(ALERTS[{time.time() - start:.0f}s])") == []
+
+
+@QUIET
+@pytest.mark.long
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("part", [0.1, 0.5])
+def test_alerts_come_in_time_at_the_intervals_of_the_files(part: float, tmp_path: Path) -> None:
+    with monitored(tmp_path, 15, 1) as one:
+        for number, (loads, expected) in enumerate(states(one.watched, tmp_path)):
+            check_alert(one, loads, expected, part + 0.1 * number, 15)

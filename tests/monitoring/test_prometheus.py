@@ -63,5 +63,5 @@ def test_prometheus_finds_a_silent_link_and_nothing_before(tmp_path: Path) -> No
             ]
             (alert,) = alerts
             assert alert["annotations"]["summary"] == (
-                "stripe1-leaf1 et-0/0/0 is up and sends nothing, while other uplinks of the leaf carry load"
+                "stripe1-leaf1 et-0/0/0 is up and sends next to nothing, while other uplinks of the leaf carry load"
             )

@@ -6,9 +6,11 @@ import json
 import os
 import re
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.cog.plugins import register_default_plugins
 from grafana_foundation_sdk.models.dashboard import Dashboard
@@ -85,6 +87,35 @@ def test_dashboards_and_alerts_ask_for_series_that_are_recorded() -> None:
     metrics |= {family.name for family in collector.collect()}
     asked = {name for text in exprs for name in re.findall(r"\bailb_[a-z_]+\b(?!:)", text) if "_host_" not in name}
     assert asked <= metrics
+
+
+@pytest.mark.parametrize("others", [False, True])
+def test_gnmic_subscribes_to_what_the_rules_read(others: bool) -> None:
+    files = monitoring(example("lab"), GOLDEN / "lab", MonitoringOptions(all_paths=others))
+    config = yaml.safe_load(files["gnmic/gnmic.yaml"])
+    paths = [path for one in config["subscriptions"].values() for path in one["paths"]]
+    subscribed = {re.sub(r"[^a-z0-9]+", "_", path.strip("/")) for path in paths}
+    read = set(re.findall(r"\b(?:interfaces|network_instances)_\w+", files["rules.yml"].decode()))
+    assert len(read) == 8
+    assert subscribed >= read if others else subscribed == read
+    assert others == any(path.startswith("/qos/") for path in paths)
+    # Every switch has all of them, and nothing is forgotten between two samples.
+    assert {tuple(one["subscriptions"]) for one in config["targets"].values()} == {tuple(config["subscriptions"])}
+    slowest = max(int(one["sample-interval"].rstrip("s")) for one in config["subscriptions"].values())
+    assert int(config["outputs"]["prometheus"]["expiration"].rstrip("s")) >= max(60, 3 * slowest)
+
+
+@pytest.mark.parametrize("others", [False, True])
+def test_telegraf_subscribes_to_what_the_rules_read(others: bool) -> None:
+    files = monitoring(example("lab"), GOLDEN / "lab", MonitoringOptions("telegraf", all_paths=others))
+    config = tomllib.loads(files["telegraf/telegraf.conf"].decode())
+    measured = [one["name"] for one in config["inputs"]["gnmi"][0]["subscription"]]
+    fields = set(re.findall(r"\b(?:interfaces|links|bgp)_\w+", files["rules.yml"].decode()))
+    assert {one.partition("_")[0] for one in fields} == set(measured[:3]) == {"interfaces", "links", "bgp"}
+    assert measured[3:] == (["queues", "bgp_prefixes", "bfd", "optics", "optics_lanes", "fec"] if others else [])
+    looked_up = {name for one in config["processors"]["lookup"] for name in one["namepass"]}
+    assert looked_up == set(measured)
+    assert {one["namepass"][0] for one in config["processors"]["enum"]} == set(measured) & {"links", "bgp", "bfd"}
 
 
 def test_a_long_name_still_has_an_id_that_grafana_takes() -> None:

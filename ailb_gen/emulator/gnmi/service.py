@@ -21,7 +21,7 @@ from ailb_gen.emulator.gnmi.encode import WRITERS, Encoder
 from ailb_gen.emulator.gnmi.errors import GnmiRefusedError
 from ailb_gen.emulator.gnmi.get import answers
 from ailb_gen.emulator.gnmi.paths import Steps
-from ailb_gen.emulator.gnmi.selection import StateRow
+from ailb_gen.emulator.gnmi.selection import PathSelection, StateRow
 from ailb_gen.emulator.gnmi.subscription import Feed, feeds, selected
 from ailb_gen.emulator.gnmi.view import DeviceView
 from ailb_gen.emulator.host import FleetLogin
@@ -100,10 +100,8 @@ class GnmiService:
         encoder: Encoder,
         requests: AsyncIterator[gnmi_pb2.SubscribeRequest],
     ) -> AsyncIterator[gnmi_pb2.SubscribeResponse]:
-        found = selected(request)
-        for response in _responses(encoder, () if request.updates_only else found.rows(self._view)):
+        for response in self._state(encoder, selected(request), request.updates_only):
             yield response
-        yield gnmi_pb2.SubscribeResponse(sync_response=True)
 
     async def _poll(
         self,
@@ -111,15 +109,21 @@ class GnmiService:
         encoder: Encoder,
         requests: AsyncIterator[gnmi_pb2.SubscribeRequest],
     ) -> AsyncIterator[gnmi_pb2.SubscribeResponse]:
-        async for response in self._once(request, encoder, requests):
-            yield response
         found = selected(request)
+        for response in self._state(encoder, found, request.updates_only):
+            yield response
         async for more in requests:
             if more.WhichOneof("request") != "poll":
                 raise GnmiRefusedError(Status.INVALID_ARGUMENT, "after the subscriptions only polls can follow")
-            for response in _responses(encoder, found.rows(self._view)):
+            for response in self._state(encoder, found):
                 yield response
-            yield gnmi_pb2.SubscribeResponse(sync_response=True)
+
+    def _state(
+        self, encoder: Encoder, found: PathSelection, silent: bool = False
+    ) -> Iterator[gnmi_pb2.SubscribeResponse]:
+        """Yield the state now, with `silent` nothing of it, and that it was all."""
+        yield from _responses(encoder, () if silent else found.rows(self._view))
+        yield gnmi_pb2.SubscribeResponse(sync_response=True)
 
     async def _stream(
         self,
