@@ -52,13 +52,17 @@ UNRECOGNIZED = (
     _line(
         r"set routing-options forwarding-table ecmp-fast-reroute$", MEASURED, "covered by AILB406; it changes no route"
     ),
-    _line(BGP + r"graceful-shutdown ", INFERRED, "the shadow has a community and local preferences"),
     _line(r"set interfaces \S+ number-of-sub-ports ", MEASURED, "covered by AILB1xx: ports and breakout"),
     _line(r"set class-of-service ", MEASURED, "covered by AILB7xx; Batfish models no queues"),
     _line(r"set system management-instance$", MEASURED, "management only"),
     _line(r"set interfaces re\d:mgmt-\d ", MEASURED, "management only"),
     _line(r"(?:annotate|edit) |top$", MEASURED, "comments of the set form"),
     _line(BGP + rf"neighbor {WORD} fabric-color ", INFERRED, "the shadow has communities for colors"),
+    _line(
+        BGP + rf"(?:neighbor {WORD} )?graceful-shutdown (?:sender|receiver)(?: |$)",
+        INFERRED,
+        "the shadow has a community and local preferences",
+    ),
 )
 # Interfaces that Batfish takes down whatever their files say, because they carry no traffic (read in its source).
 MANAGEMENT = re.compile(r"mgmt|management|fxp0|em0|me0|vme")

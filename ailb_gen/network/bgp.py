@@ -75,7 +75,6 @@ def _group(levels: tuple[Node, ...], discoveries: tuple[Discovery, ...] = ()) ->
     family = next((level for level in levels if level.has("family")), top)
     kind = own("type")
     multipath = own("multipath")
-    sender = own("graceful-shutdown", "sender")
     return Group(
         name=node.word,
         external=kind is None or kind.value() == "external",
@@ -97,19 +96,18 @@ def _group(levels: tuple[Node, ...], discoveries: tuple[Discovery, ...] = ()) ->
         forbidden=tuple((word, entry.line) for word in FORBIDDEN if (entry := own(word)) is not None),
         typed=kind is not None,
         disabled=own("disable") is not None,
-        shutdown_sender=sender is not None,
-        shutdown_preference=_shutdown_preference(own, sender),
+        shutdown_sender=own("graceful-shutdown", "sender") is not None,
+        shutdown_preference=_shutdown_preference(own),
         line=node.line,
         color_line=line(own("fabric-color")),
         local_as_line=line(own("local-as")),
         peer_as_line=line(own("peer-as-list") or own("peer-as")),
-        shutdown_line=line(sender or own("graceful-shutdown")),
     )
 
 
-def _shutdown_preference(own: Callable[..., Node | None], sender: Node | None) -> int | None:
-    """Read `graceful-shutdown receiver`; Junos refuses to disable it beside a sender."""
-    if sender is None and own("graceful-shutdown", "receiver", "disable") is not None:
+def _shutdown_preference(own: Callable[..., Node | None]) -> int | None:
+    """Read `graceful-shutdown receiver`; what Junos refuses, one that is disabled beside a sender, is read as well."""
+    if own("graceful-shutdown", "receiver", "disable") is not None:
         return None
     return number(own("graceful-shutdown", "receiver", "local-preference")) or 0
 

@@ -211,7 +211,6 @@ class Group:
     color_line: int = line_field()
     local_as_line: int = line_field()
     peer_as_line: int = line_field()
-    shutdown_line: int = line_field()
 
     @property
     def has_sessions(self) -> bool:

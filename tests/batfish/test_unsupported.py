@@ -30,9 +30,10 @@ KINDS = (
     (MEASURED, "set interfaces re0:mgmt-0 **"),
     (MEASURED, "annotate **"),
     (INFERRED, "set protocols bgp group * neighbor * fabric-color *"),
+    (INFERRED, "set protocols bgp graceful-shutdown **"),
 )
 # Kinds of which the golden trees have no line.
-NOT_WRITTEN = ("set protocols bgp global-load-balancing **",)
+NOT_WRITTEN = ("set protocols bgp global-load-balancing **", "set protocols bgp graceful-shutdown **")
 # `annotate` stands between these.
 MOVES = ("edit **", "top")
 # Lines of each kind that the golden trees have not: other forms of the same statement.
@@ -50,6 +51,10 @@ OTHERS = (
     (13, "set interfaces re1:mgmt-0 unit 0 family inet dhcp"),
     (14, "top"),
     (14, "edit policy-options"),
+    (16, "set protocols bgp graceful-shutdown sender"),
+    (16, "set groups fabric protocols bgp graceful-shutdown sender local-preference 5"),
+    (16, "set protocols bgp group g graceful-shutdown receiver disable"),
+    (16, "set protocols bgp group g neighbor fd00::1 graceful-shutdown receiver local-preference 5"),
 )
 WRONG = (
     "set policy-options as-list SPINES member 65001",
@@ -81,6 +86,8 @@ WRONG = (
     "set protocols bgp group spine1 family inet6 unicast aigp disable",
     "set protocols bgp group spine1 family inet unicast aigp",
     "set protocols bgp global-load-balance",
+    "set protocols bgp graceful-shutdown senders",
+    "set protocols bgp graceful-shutdown",
     "set routing-options forwarding-table ecmp-fast-rerout",
     "set routing-options forwarding-table ecmp-fast-reroute off",
     "set interfaces et-0/0/0 number-of-subports 4",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from ailb_gen.checks.expected_paths import ExpectedPaths
 from ailb_gen.checks.families.paths import CONNECTED
 from ailb_gen.design.build import build
 from ailb_gen.errors import IntentError, UsageError
+from ailb_gen.intent.load import Intent
 from ailb_gen.monitoring.expected import expectations
 from ailb_gen.routing.rib import Routing
 from tests.checks.test_drains import EIGHT, GROWN, LAB, MIXED, NAMED, STRICT, TWO, proved, said
@@ -56,6 +58,12 @@ def test_a_fabric_passes_and_says_what_is_missing(
     done = proved(f"{text}graceful_shutdown: {entries}\n", tmp_path)
     assert not shown(done.results)
     assert lines is None or said(done) == lines
+
+
+@pytest.fixture(scope="module")
+def static(tmp_path_factory: pytest.TempPathFactory) -> tuple[Intent, Path]:
+    """A fabric of static neighbors with a spine in graceful shutdown."""
+    return rendered(f"{LAB}bgp: {{neighbors: static}}\ngraceful_shutdown: spine3\n", tmp_path_factory.mktemp("static"))
 
 
 def test_one_statement_of_the_spine_is_all_that_changes(tmp_path: Path) -> None:
@@ -153,6 +161,41 @@ def test_everything_else_is_still_proved(name: str, old: str, new: str, checks: 
     intent, root = rendered(f"{LAB}graceful_shutdown: spine3\n", tmp_path)
     change(root / f"switches/{name}.conf", old, new)
     assert checks <= {finding.check for finding in findings(validated(intent, root).results)}
+
+
+SENDER, OFF, FIVE = (
+    f"graceful-shutdown {{ {text} }}"
+    for text in ("sender;", "receiver { disable; }", "receiver { local-preference 5; }")
+)
+# the switch, the line of its file after which something is added, what, and how the line begins that the finding names
+LINES = [
+    ("spine1", "    bgp {", SENDER, "graceful-shutdown"),
+    ("spine1", "        group fabric-green {", SENDER, "graceful-shutdown"),
+    ("spine1", "            neighbor fd00::1:1:2 {", SENDER, "graceful-shutdown"),
+    (
+        "spine1",
+        "    host-name spine1;",
+        "} groups { g { protocols { bgp { " + SENDER + " } } } } apply-groups g; system {",
+        "} gr",
+    ),
+    ("stripe1-leaf1", "        group fabric-red {", FIVE, "graceful-shutdown"),
+    ("stripe1-leaf1", "            neighbor fd00::1:1:5 {", OFF, "graceful-shutdown"),
+    # Junos refuses to disable the receiver of a sender.
+    ("spine3", "            sender;", "receiver { disable; }", "receiver"),
+    ("spine3", "        graceful-shutdown {", "inactive:", "sender"),
+]
+
+
+@pytest.mark.parametrize(("name", "after", "added", "line"), LINES)
+def test_the_line_is_that_of_the_statement_that_counts(
+    name: str, after: str, added: str, line: str, static: tuple[Intent, Path], tmp_path: Path
+) -> None:
+    intent, root = static
+    copy = shutil.copytree(root, tmp_path / "out")
+    change(copy / f"switches/{name}.conf", f"{after}\n", f"{after}\n{added}\n")
+    (found,) = findings(validated(intent, copy, frozenset({"AILB213"})).results)
+    assert found.place is not None
+    assert (copy / found.place.file).read_text().splitlines()[found.place.line - 1].strip().startswith(line)
 
 
 @pytest.mark.parametrize(

@@ -194,7 +194,6 @@ def groups_of(draw: st.DrawFn, slot: int, leaf: bool) -> Group:
         color = draw(st.sampled_from([None, *COLORS, "pair", "nothing"]))
     chains = st.sampled_from([(), ("IN",), ("OUT",), ("MORE", "OUT"), ("OUT", "MORE"), ("missing", "IN")])
     multipath = not draw(rarely())
-    sender = draw(rarely(6))
     return Group(
         name=f"fabric-{slot}",
         external=True,
@@ -212,9 +211,8 @@ def groups_of(draw: st.DrawFn, slot: int, leaf: bool) -> Group:
         discoveries=(),
         neighbors=(),
         forbidden=(),
-        shutdown_sender=sender,
-        # Junos refuses to disable the receiver of a sender.
-        shutdown_preference=draw(st.sampled_from([0, 40, 0 if sender else None])) if draw(rarely()) else 0,
+        shutdown_sender=draw(rarely(6)),
+        shutdown_preference=draw(st.sampled_from([0, 40, None])) if draw(rarely()) else 0,
     )
 
 

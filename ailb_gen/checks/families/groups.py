@@ -15,7 +15,8 @@ from ailb_gen.network.sessions import distinct
 
 # Junos CLI reference, bfd-liveness-detection.
 DEFAULT_MULTIPLIER = 3
-ABOVE = "protocols bgp group"
+TOP = "protocols bgp"
+ABOVE = f"{TOP} group"
 
 
 def _groups(context: Context) -> Iterator[tuple[Switch, Group]]:
@@ -48,7 +49,7 @@ def _check_multipath(context: Context, findings: Findings) -> None:
         findings.look(MULTIPATH)
         if not (group.multipath and group.multiple_as):
             message = f"group {group.name} lacks multipath{' multiple-as' if group.multipath else ''}"
-            statement = OR.join(f"{above} multipath disable" for above in ("protocols bgp", f"{ABOVE} {group.name}"))
+            statement = OR.join(f"{above} multipath disable" for above in (TOP, f"{ABOVE} {group.name}"))
             statement += f"{OR}{ABOVE} {group.name} multipath multiple-as"
             findings.at(MULTIPATH, switch, message, group.line, part=group.name, statement=statement)
 
@@ -69,21 +70,26 @@ def _check_aigp(context: Context, findings: Findings) -> None:
 def _check_shutdown(context: Context, findings: Findings) -> None:
     for switch, group in _groups(context):
         findings.look(SHUTDOWN)
-        expected = switch.named in context.expected.drained.last
-        if group.shutdown_sender != expected:
-            message = f"group {group.name} is {'no ' * expected}sender of a graceful shutdown"
-            _add_shutdown(switch, group, message, "sender", findings)
-        if group.shutdown_preference != 0:
-            lowest = group.shutdown_preference
-            what = "ignores graceful shutdowns" if lowest is None else f"gives it local preference {lowest}, not 0"
-            _add_shutdown(switch, group, f"group {group.name} {what}", "receiver", findings)
+        lowest = group.shutdown_preference
+        if switch.named not in context.expected.drained.last:
+            if group.shutdown_sender:
+                _add_shutdown(switch, group, "is a sender of a graceful shutdown", "sender", findings)
+        elif not group.shutdown_sender:
+            message = f"group {group.name} is no sender of a graceful shutdown"
+            statement = f"{TOP} graceful-shutdown sender"
+            findings.at(SHUTDOWN, switch, message, group.line, part=group.name, statement=statement)
+        if lowest is None:
+            _add_shutdown(switch, group, "ignores graceful shutdowns", "receiver disable", findings)
+        elif lowest != 0:
+            what = f"gives routes of a graceful shutdown local preference {lowest}, not 0"
+            _add_shutdown(switch, group, what, "receiver local-preference", findings)
 
 
-def _add_shutdown(switch: Switch, group: Group, message: str, word: str, findings: Findings) -> None:
-    below = f"graceful-shutdown {word}"
-    statement = f"protocols bgp {below}{OR}{ABOVE} {group.name} {below}"
-    line = group.shutdown_line or group.line
-    findings.at(SHUTDOWN, switch, message, line, part=group.name, statement=statement)
+def _add_shutdown(switch: Switch, group: Group, what: str, below: str, findings: Findings) -> None:
+    """Find a statement of `graceful-shutdown`; of neighbors that are configured alike all have it, or their group."""
+    own = [f"{ABOVE} {group.name} neighbor {neighbor.name}" for neighbor in group.neighbors[:1]]
+    statement = OR.join(f"{above} graceful-shutdown {below}" for above in (*own, f"{ABOVE} {group.name}", TOP))
+    findings.at(SHUTDOWN, switch, f"group {group.name} {what}", group.line, part=group.name, statement=statement)
 
 
 def _check_discovery(context: Context, findings: Findings) -> None:

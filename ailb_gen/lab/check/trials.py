@@ -93,8 +93,10 @@ def recoloring(context: Context) -> Recoloring | None:
             (row for row in leaf.routes if first and row.prefix in expected.prefixes and row.color != first.color), None
         )
         if leaf.named in with_servers and first is not None and second is not None:
-            colors = {first.prefix: second.color, second.prefix: first.color}
-            routes = tuple(replace(row, color=colors.get(row.prefix, row.color)) for row in leaf.routes)
+            # A color keeps its backup: by that of another it may have no path.
+            others = {first.prefix: second, second.prefix: first}
+            pairs = ((row, others.get(row.prefix, row)) for row in leaf.routes)
+            routes = tuple(replace(row, color=other.color, backup=other.backup) for row, other in pairs)
             return Recoloring(leaf.named, replace(leaf, routes=routes), (first.prefix, second.prefix))
     return None
 

@@ -23,11 +23,12 @@ from ailb_gen.lab.check.failures import double
 from ailb_gen.lab.check.observed import HIDDEN, Hops, Observed, ObservedRecoloring, Samples
 from ailb_gen.lab.check.paths import pairs
 from ailb_gen.lab.check.run import LabCheckOptions, check_lab, check_state
-from ailb_gen.lab.check.trials import Recoloring, check_recoloring, probes
+from ailb_gen.lab.check.trials import Recoloring, check_recoloring, probes, recoloring
 from ailb_gen.lab.faults import FaultKind
 from ailb_gen.lab.kernel import KernelNextHop, KernelRule
 from ailb_gen.network.fabric import End, Network
 from ailb_gen.routing.rib import Path
+from tests.checks.test_drains import NAMED
 from tests.checks.trees import GOLDEN, fabric_of, findings, network_of, rendered, shown
 from tests.conftest import EXAMPLES, examples
 from tests.intents import random_intent
@@ -79,6 +80,19 @@ def test_sound_files_give_no_findings(example: str) -> None:
     assert shown(results) == []
     assert [result.check.id for result in results] == sorted(ALL)
     assert all(result.examined for result in results)
+
+
+def test_colors_that_are_exchanged_keep_their_backups(tmp_path: FilePath) -> None:
+    """By the backup of another color a prefix may have no path: b of a spine that is out of service, backed up by b."""
+    intent, root = rendered(f"{NAMED}graceful_shutdown: spine2\n", tmp_path)
+    context = Context(intent.fabric, network_of(root))
+    change = recoloring(context)
+    assert change is not None
+    before = {route.prefix: (route.color, route.backup) for route in context.network.switches[change.leaf].routes}
+    after = {route.prefix: (route.color, route.backup) for route in change.changed.routes}
+    one, other = change.prefixes
+    assert (after[one], after[other]) == (before[other], before[one])
+    assert {**after, one: before[one], other: before[other]} == before
 
 
 @pytest.mark.parametrize("entries", ["spine3", "[spine1, spine2, spine4]"])
