@@ -208,7 +208,8 @@ ALERTS = (
     Alert(
         "AilbWatchStopped",
         "warning",
-        f"time() - {_of_watch('last_round_timestamp')} > 3 * {_of_watch('interval')}",
+        # A round may take longer than the interval.
+        f"time() - {_of_watch('last_round_timestamp')} > 3 * ({_of_watch('interval')} + {_of_watch('round')})",
         LASTING,
         "drift",
         "Nobody watches fabric {{ $labels.fabric }} for drift any more",

@@ -150,7 +150,7 @@ FOUND = "findings", ',check="{}",severity="error",device="{}"'
 
 def of_watch(ended: float = 1e9, **answers: float) -> dict[str, float]:
     """Return what `watch` shows with rounds every minute, and who answers."""
-    times = {"last_round_timestamp_seconds": ended, "interval_seconds": 60.0}
+    times = {"last_round_timestamp_seconds": ended, "interval_seconds": 60.0, "round_seconds": 0.5}
     shown = {WATCH.format(name, ""): value for name, value in times.items()}
     devices = {LEAF: 1.0, "spine1": 1.0} | answers
     return shown | {WATCH.format("device_answers", f',device="{name}"'): value for name, value in devices.items()}
@@ -180,6 +180,9 @@ def test_a_device_that_does_not_answer_watch_and_a_watch_that_ended(lab: Watched
     ended = replace(right, watch=of_watch(200.0))
     assert lab.firing(ended, right, 360) == []
     assert lab.firing(ended, right, 420) == [{"alertname": "AilbWatchStopped"}]
+    # Rounds that take longer than the interval come as often as they can.
+    slow = replace(right, watch=of_watch(200.0) | {WATCH.format("round_seconds", ""): 120.0})
+    assert lab.firing(slow, slow, 600) == []
 
 
 def test_an_idle_fabric_fires_none(lab: Watched, right: Observed) -> None:
