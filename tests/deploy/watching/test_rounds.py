@@ -16,6 +16,7 @@ import pytest
 from ailb_gen.api.connect import connect
 from ailb_gen.api.watch import watch
 from ailb_gen.deploy.verification import drift, verify
+from ailb_gen.deploy.watching import rounds
 from ailb_gen.deploy.watching.changes import ChangeKind
 from ailb_gen.deploy.watching.pace import THREADS
 from ailb_gen.deploy.watching.rounds import WatchReport
@@ -144,6 +145,24 @@ def test_a_session_that_is_lost_once_is_no_silence(pushed: Site) -> None:
         assert message.startswith("read: the session was lost")
 
 
+def test_one_that_hangs_does_not_keep_the_room_of_those_that_are_read_again(
+    pushed: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rounds, "LONG_AT_ONCE", 1)
+    with watched(pushed, deadline_s=3.0) as found:
+        for name in (SPINES[0], CANARY):
+            pushed.fleet.add_faults(name, Fault("drop-before", "running", count=1))
+        assert (found.round(), found.last.well) == ([], True)
+        pushed.fleet.add_faults(SPINES[0], Fault("slow", "running", count=0, seconds=600))
+        while (SPINES[0], "does not answer") not in {(device, kind) for kind, device, _ in found.next_change()}:
+            pass
+        # It hangs in every round, and the other one is read in every round.
+        until = time.monotonic() + 6.0
+        while time.monotonic() < until:
+            assert CANARY not in {device for kind, device, _ in found.round() + found.others if kind != "answers"}
+        assert found.last.silent == 1
+
+
 def test_a_device_that_refuses_returns(pushed: Site) -> None:
     with watched(pushed) as found:
         pushed.fleet.add_faults(CANARY, Fault("refuse-auth", "connect", count=0))
@@ -177,6 +196,20 @@ def test_files_that_change_count_from_the_next_round_on(pushed: Site) -> None:
         assert found.others == [("files changed", "", "")]
         assert {device for _, device, _ in told} == set(ORDER)
         assert text != fabric.read_text()
+
+
+def test_files_that_are_back_where_they_were_are_told(pushed: Site) -> None:
+    place = pushed.generated.artifacts
+    with watched(pushed) as found:
+        assert found.round() == []
+        for _ in range(2):
+            aside = place.rename(place.with_suffix(".aside"))
+            assert found.round() == []
+            assert [kind for kind, _, _ in found.others] == ["files unusable"]
+            aside.rename(place)
+            assert found.round() == []
+            assert found.others == [("files changed", "", "")]
+            assert (found.round(), found.others) == ([], [])
 
 
 def test_the_limit_and_the_last_round(pushed: Site) -> None:
