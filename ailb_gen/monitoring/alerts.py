@@ -161,7 +161,8 @@ ALERTS = (
     Alert(
         "AilbNoTelemetry",
         "warning",
-        "max by (fabric, device) (ailb_switch_expected_sessions{FABRIC}) unless on (fabric, device) "
+        # A spine that is drained has no session to expect, and may be switched off.
+        "max by (fabric, device) (ailb_switch_expected_sessions{FABRIC}) > 0 unless on (fabric, device) "
         "ailb_uplink:tx_bits:rate{FABRIC}",
         LATER,
         "no-telemetry",

@@ -48,6 +48,17 @@ def test_a_right_fabric_fires_none_in_ten_minutes(name: str, collector: str, tmp
     assert watched.firing(state, state, *range(INTERVAL_S, 601, INTERVAL_S)) == []
 
 
+@pytest.mark.parametrize("key", ["drain: [spine1]", "graceful_shutdown: [spine1]"])
+def test_a_drained_part_fires_none(key: str, tmp_path: Path) -> None:
+    """A spine that is drained may be switched off: it has no counters."""
+    (tmp_path / "fabric.yaml").write_text(f"{(ROOT / 'examples/lab/fabric.yaml').read_text()}{key}\n")
+    generate(tmp_path / "fabric.yaml", tmp_path / "files")
+    design, _ = build(load(tmp_path / "fabric.yaml"))
+    state = Observed(loads_in(tmp_path / "files"))
+    watched = Watched(design, tmp_path / "files", tmp_path / "watched")
+    assert watched.firing(state, state, *range(INTERVAL_S, 601, INTERVAL_S)) == []
+
+
 @pytest.mark.parametrize(("name", "collector"), [("lab", "gnmic"), JVD])
 def test_a_wrong_color_is_found_at_the_leaf_that_advertises_it(name: str, collector: str, tmp_path: Path) -> None:
     root = GOLDEN / name
