@@ -73,7 +73,7 @@ class _Generation:
         self.session, self.files, self.reader = session, files, DeviceReader(session)
         self.pace = DevicePace[Reading](self.reader.names, self._read, options.jobs, options.deadline_s)
         self.readings: dict[str, Reading] = {}
-        # For how many readings those that had to be read again count as long, and how many more of them may be read now.
+        # For how many more readings those that had to be read again count as long, and how many may be read now.
         self._long: dict[str, int] = {}
         self._room = BoundedSemaphore(LONG_AT_ONCE)
 

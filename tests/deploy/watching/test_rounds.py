@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import threading
 import time
@@ -22,7 +23,7 @@ from ailb_gen.deploy.watching.pace import THREADS
 from ailb_gen.deploy.watching.rounds import WatchReport
 from ailb_gen.emulator.faults import Fault
 from tests.cli.verbs import by_hand, committed
-from tests.deploy.fabric import CANARY, ORDER, SPINES, Site, generated, site
+from tests.deploy.fabric import CANARY, ORDER, PASSWORD, SPINES, Site, generated, site
 
 LINE = "protocols bgp group fabric-blue description"
 TOLD = f"{LINE}: is not in the file"
@@ -210,6 +211,26 @@ def test_files_that_are_back_where_they_were_are_told(pushed: Site) -> None:
             assert found.round() == []
             assert found.others == [("files changed", "", "")]
             assert (found.round(), found.others) == ([], [])
+
+
+def test_a_password_that_cannot_be_had_is_asked_for_again(pushed: Site, tmp_path: Path) -> None:
+    defaults, secret = pushed.inventory / "defaults.yaml", tmp_path / "secret"
+    text = defaults.read_text()
+    with_command = re.sub(r"password:\s*\{?\s*env: \w+\}?", f"password: {{command: [cat, {secret}]}}", text)
+    assert with_command != text
+    defaults.write_text(with_command)
+    with watched(pushed) as found:
+        assert {kind for kind, _, _ in found.round()} == {"does not answer"}
+        assert found.last.silent == len(ORDER)
+        secret.write_text(PASSWORD)
+        back: set[str] = set()
+        while len(back) < len(ORDER):
+            back |= {device for kind, device, _ in found.next_change() if kind == "answers"}
+        # With another password, when the files have changed.
+        secret.write_text("another")
+        assert (found.round(), found.last.silent) == ([], 0)
+        defaults.write_text(f"{with_command}# changed\n")
+        assert {kind for kind, _, _ in found.next_change()} == {"files changed", "does not answer"}
 
 
 def test_the_limit_and_the_last_round(pushed: Site) -> None:
