@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ from ailb_gen.progress import Progress, Warn, quiet, unheeded
 from ailb_gen.signals import NO_SIGNALS
 
 if TYPE_CHECKING:
+    from ailb_gen.deploy.session import DeploySession
     from ailb_gen.deploy.watching.changes import WatchFigures
     from ailb_gen.deploy.watching.hooks import WatchHooks
     from ailb_gen.deploy.watching.rounds import FabricWatch, WatchReport
@@ -66,10 +67,9 @@ def watch(
 
     In each round every device that `limit` names is read and compared as `drift` and `verify` do: one every `every_s`
     seconds, `rounds` of them (None: until a signal comes). A device that was not read within `deadline_s` seconds does
-    not answer. `listen` is the
-    address and port that metrics are served at (port 0: any), without TLS and login. Files that change are taken from
-    the next round on. Hooks of the inventory are told of changes. Raises IntentError, UsageError; OutputError where
-    metrics cannot be served, MissingExtraError.
+    not answer. `listen` is the address and port that metrics are served at (port 0: any), without TLS and login. Files
+    that change are taken from the next round on. Hooks of the inventory are told of changes. Raises IntentError,
+    UsageError; OutputError where metrics cannot be served, MissingExtraError.
     """
     from ailb_gen.deploy.host_keys import HostKeys
     from ailb_gen.deploy.session import Access, open_session
@@ -83,13 +83,19 @@ def watch(
     def renew() -> None:
         # A device that was replaced has another key, which somebody added since the last round.
         access.hostkeys = HostKeys(accept_new_hostkeys, warn)
+        # What gives passwords may have failed for a moment.
+        access.secrets.forget(failures=True)
+
+    def opened() -> AbstractContextManager[DeploySession]:
+        access.secrets.forget()
+        return open_session(path, files, inventory, limit, access)
 
     with ExitStack() as stack:
         stack.enter_context(rare_garbage_collection())
         port, publish = _served(stack, listen)
         found = FabricWatch(
             lambda: InputFiles(path, files, inventory or path.parent),
-            lambda: open_session(path, files, inventory, limit, access),
+            opened,
             options,
             publish,
             renew,

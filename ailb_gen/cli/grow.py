@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -165,18 +166,21 @@ def _show_states(states: Sequence[GrowthState]) -> None:
 
 def _show_steps(fabric: Path, result: GrowthResult, output: Path | None) -> None:
     """Print in which order the larger fabric is installed, so that nothing that runs loses packets."""
-    more = result.addition
+    more, file = result.addition, shlex.quote(str(fabric))
     cables = counted(len(more.cables), "new cable")
     steps = [*_cells(result), f"plug in {cables}: {output}" if output else f"plug in {cables}; -o FILE lists them"]
     if more.switches:
-        switches = counted(len(more.switches), "new switch")
-        steps.append(f"give {switches} management access, such as by ZTP: ailb-gen export ztp {fabric} -o DIR")
+        access = f"give {counted(len(more.switches), 'new switch')} management access"
+        # Without management addresses in the fabric file there is nothing to boot them by.
+        by_ztp = all(one.management is not None for one in result.design.switches)
+        command = f"ailb-gen export ztp {file} --ssh-key FILE -o DIR"
+        steps.append(f"{access}, such as by ZTP: {command}" if by_ztp else f"{access}, by their console")
     steps += [
-        f"ailb-gen generate {fabric} -o ARTIFACTS",
-        f"ailb-gen validate {fabric} ARTIFACTS",
+        f"ailb-gen generate {file} -o ARTIFACTS",
+        f"ailb-gen validate {file} ARTIFACTS",
     ]
     for limit in result.pushes():
-        place = f"{fabric} ARTIFACTS {limit}".rstrip()
+        place = f"{file} ARTIFACTS {limit}".rstrip()
         steps += [f"ailb-gen plan {place}", f"ailb-gen deploy {place}"]
     notify_written([edit.file for edit in result.edits], steps)
 

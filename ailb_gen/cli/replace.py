@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -131,12 +132,13 @@ def _json(fabric: Path, change: Replacement, written: bool) -> dict[str, object]
 
 def _steps(fabric: Path, device: str, is_switch: bool) -> Sequence[str]:
     """Return how the new hardware is put into service."""
-    generate = f"ailb-gen generate {fabric} -o ARTIFACTS"
-    deploy = f"ailb-gen deploy {fabric} ARTIFACTS --limit {device}"
+    file = shlex.quote(str(fabric))
+    generate = f"ailb-gen generate {file} -o ARTIFACTS"
+    deploy = f"ailb-gen deploy {file} ARTIFACTS --limit {device}"
     if not is_switch:
         return generate, deploy
     return (
-        f"boot it with a day-0 configuration, such as by ZTP: ailb-gen export ztp {fabric} -o DIR",
+        f"boot it with a day-0 configuration, such as by ZTP: ailb-gen export ztp {file} --ssh-key FILE -o DIR",
         generate,
         "compare the fingerprint of its host key with its console, and remove the old key from known_hosts",
         f"{deploy} --accept-new-hostkeys",

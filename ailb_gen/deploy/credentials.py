@@ -157,6 +157,19 @@ class SecretCache:
             raise CredentialError(found)
         return found
 
+    def forget(self, *, failures: bool = False) -> None:
+        """Fetch secrets anew the next time, with `failures` only those that could not be had.
+
+        Never waits: while one is being fetched, nothing is forgotten.
+        """
+        if self._lock.acquire(blocking=False):
+            try:
+                for reference, found in list(self._found.items()):
+                    if not failures or isinstance(found, str):
+                        del self._found[reference]
+            finally:
+                self._lock.release()
+
 
 def resolve(login: LoginReference, cache: SecretCache) -> Credentials:
     """Fetch what a login refers to. Raises CredentialError, which names the reference and never a value."""

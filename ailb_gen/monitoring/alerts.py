@@ -161,7 +161,8 @@ ALERTS = (
     Alert(
         "AilbNoTelemetry",
         "warning",
-        "max by (fabric, device) (ailb_switch_expected_sessions{FABRIC}) unless on (fabric, device) "
+        # A spine that is drained has no session to expect, and may be switched off.
+        "max by (fabric, device) (ailb_switch_expected_sessions{FABRIC}) > 0 unless on (fabric, device) "
         "ailb_uplink:tx_bits:rate{FABRIC}",
         LATER,
         "no-telemetry",
@@ -208,7 +209,8 @@ ALERTS = (
     Alert(
         "AilbWatchStopped",
         "warning",
-        f"time() - {_of_watch('last_round_timestamp')} > 3 * {_of_watch('interval')}",
+        # A round may take longer than the interval.
+        f"time() - {_of_watch('last_round_timestamp')} > 3 * ({_of_watch('interval')} + {_of_watch('round')})",
         LASTING,
         "drift",
         "Nobody watches fabric {{ $labels.fabric }} for drift any more",

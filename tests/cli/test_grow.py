@@ -2,7 +2,9 @@
 
 import csv
 import json
+import shlex
 import shutil
+from base64 import b64encode
 from pathlib import Path
 
 import pytest
@@ -172,3 +174,19 @@ def test_a_csv_file_of_the_fabric_is_no_place_for_output(cli: Cli, tmp_path: Pat
     before = (tmp_path / "pod" / "pod-a.csv").read_bytes()
     refused(cli(*verb, "pod/fabric.yaml", "-o", "pod/pod-a.csv"), "-o: pod/pod-a.csv is an input of this command")
     assert (tmp_path / "pod" / "pod-a.csv").read_bytes() == before
+
+
+def test_the_steps_can_be_followed_as_printed(cli: Cli, lab: Path, tmp_path: Path) -> None:
+    """With a key in the place of FILE, also where the fabric file has a space in its name."""
+    key = b64encode(b"\0\0\0\x0bssh-ed25519\0\0\0 " + bytes(32)).decode()
+    (tmp_path / "key.pub").write_text(f"ssh-ed25519 {key} x\n")
+    file = lab.rename(tmp_path / "the lab.yaml")
+    _, _, err = cli("grow", "stripe", file.name)
+    assert "  2. give 2 new switches management access, by their console\n" in err
+    file.write_text(f"{file.read_text()}management: {{leaves: 10.0.0.1/24, spines: 10.0.1.1/24}}\n")
+    _, _, err = cli("grow", "rail", file.name)
+    assert "  2. give 3 new switches management access, such as by ZTP: ailb-gen export ztp 'the lab.yaml' " in err
+    steps = [shlex.split(line.split("ailb-gen ")[1]) for line in err.splitlines() if "ailb-gen " in line]
+    assert [words[0] for words in steps] == ["export", "generate", "validate", "plan", "deploy", "plan", "deploy"]
+    for words in steps[:3]:
+        assert cli(*("key.pub" if word == "FILE" else word for word in words))[0] == 0

@@ -48,6 +48,17 @@ def test_a_right_fabric_fires_none_in_ten_minutes(name: str, collector: str, tmp
     assert watched.firing(state, state, *range(INTERVAL_S, 601, INTERVAL_S)) == []
 
 
+@pytest.mark.parametrize("key", ["drain: [spine1]", "graceful_shutdown: [spine1]"])
+def test_a_drained_part_fires_none(key: str, tmp_path: Path) -> None:
+    """A spine that is drained may be switched off: it has no counters."""
+    (tmp_path / "fabric.yaml").write_text(f"{(ROOT / 'examples/lab/fabric.yaml').read_text()}{key}\n")
+    generate(tmp_path / "fabric.yaml", tmp_path / "files")
+    design, _ = build(load(tmp_path / "fabric.yaml"))
+    state = Observed(loads_in(tmp_path / "files"))
+    watched = Watched(design, tmp_path / "files", tmp_path / "watched")
+    assert watched.firing(state, state, *range(INTERVAL_S, 601, INTERVAL_S)) == []
+
+
 @pytest.mark.parametrize(("name", "collector"), [("lab", "gnmic"), JVD])
 def test_a_wrong_color_is_found_at_the_leaf_that_advertises_it(name: str, collector: str, tmp_path: Path) -> None:
     root = GOLDEN / name
@@ -150,7 +161,7 @@ FOUND = "findings", ',check="{}",severity="error",device="{}"'
 
 def of_watch(ended: float = 1e9, **answers: float) -> dict[str, float]:
     """Return what `watch` shows with rounds every minute, and who answers."""
-    times = {"last_round_timestamp_seconds": ended, "interval_seconds": 60.0}
+    times = {"last_round_timestamp_seconds": ended, "interval_seconds": 60.0, "round_seconds": 0.5}
     shown = {WATCH.format(name, ""): value for name, value in times.items()}
     devices = {LEAF: 1.0, "spine1": 1.0} | answers
     return shown | {WATCH.format("device_answers", f',device="{name}"'): value for name, value in devices.items()}
@@ -180,6 +191,9 @@ def test_a_device_that_does_not_answer_watch_and_a_watch_that_ended(lab: Watched
     ended = replace(right, watch=of_watch(200.0))
     assert lab.firing(ended, right, 360) == []
     assert lab.firing(ended, right, 420) == [{"alertname": "AilbWatchStopped"}]
+    # Rounds that take longer than the interval come as often as they can.
+    slow = replace(right, watch=of_watch(200.0) | {WATCH.format("round_seconds", ""): 120.0})
+    assert lab.firing(slow, slow, 600) == []
 
 
 def test_an_idle_fabric_fires_none(lab: Watched, right: Observed) -> None:

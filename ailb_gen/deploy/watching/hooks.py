@@ -44,6 +44,7 @@ class WatchHooks(AbstractContextManager["WatchHooks"]):
         }
         body = headed(FINDINGS, self._about, facts)
         for sender in self._senders:
+            sender.secrets.forget(failures=True)
             if sender.waiting.qsize() < WAITING:
                 sender.waiting.put(body)
             else:

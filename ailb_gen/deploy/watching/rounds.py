@@ -23,8 +23,9 @@ from ailb_gen.signals import NO_SIGNALS
 
 # Seconds between two looks at signals; seconds for which devices that answer late are told together.
 SLICE_S, TOGETHER_S = 0.2, 1.0
-# Devices whose answers are long that are read at once: more of them take each other's memory.
-LONG_AT_ONCE = 3
+# Devices whose answers are long that are read at once: more of them take each other's memory. After so many such
+# readings a device is read like the others again: perhaps its session was lost for another reason.
+LONG_AT_ONCE, LONG_FOR = 3, 20
 # The reasons for which a device is read again: memory was lacking, or its connection was ended for another one's need.
 AGAIN = (TOO_SLOW, MEMORY_TAKEN, SESSION_LOST)
 
@@ -72,8 +73,8 @@ class _Generation:
         self.session, self.files, self.reader = session, files, DeviceReader(session)
         self.pace = DevicePace[Reading](self.reader.names, self._read, options.jobs, options.deadline_s)
         self.readings: dict[str, Reading] = {}
-        # Those that had to be read again, and how many more of them may be read now.
-        self._long: set[str] = set()
+        # For how many more readings those that had to be read again count as long, and how many may be read now.
+        self._long: dict[str, int] = {}
         self._room = BoundedSemaphore(LONG_AT_ONCE)
 
     def _read(self, name: str, stop: Event) -> Reading | DeviceError:
@@ -81,18 +82,22 @@ class _Generation:
 
         Then few others like it are read.
         """
-        if name not in self._long:
+        if not self._long.get(name):
             value = self._read_once(name, stop)
-            if not isinstance(value, DeviceError) or not any(text in value.reason for text in AGAIN):
+            if not _worth_again(value, stop):
                 return value
-            self._long.add(name)
+            self._long[name] = LONG_FOR
         while not self._room.acquire(timeout=SLICE_S):
             if stop.is_set():
                 return UnknownOutcomeError(name, Phase.READ, STOPPED)
         try:
-            return self._read_once(name, stop)
+            value = self._read_once(name, stop)
         finally:
             self._room.release()
+        # One that hangs or is gone would hold the room of the others in every round.
+        gone = isinstance(value, DeviceError) and not _worth_again(value, stop)
+        self._long[name] = 0 if gone else self._long[name] - 1
+        return value
 
     def _read_once(self, name: str, stop: Event) -> Reading | DeviceError:
         """Connect to a device, read it and disconnect."""
@@ -106,6 +111,11 @@ class _Generation:
                 device.close()
 
         return attempt(name, Phase.READ, read)
+
+
+def _worth_again(value: Reading | DeviceError, stop: Event) -> bool:
+    """Return whether a device gave no reading for one of the reasons AGAIN, and not because it was stopped."""
+    return isinstance(value, DeviceError) and not stop.is_set() and any(text in value.reason for text in AGAIN)
 
 
 class FabricWatch:
@@ -222,7 +232,14 @@ class FabricWatch:
 
     def _renewed(self, number: int) -> Iterator[WatchReport]:
         """Take files that have changed from now on; yield what that changes. Files that are unusable are not taken."""
-        if number == 1 or not self._now.files.changed:
+        if number == 1:
+            return
+        if not self._now.files.changed:
+            if self._unusable:
+                # Those that were read are back, such as a directory that was moved away.
+                self._unusable = ""
+                self._changes.append(WatchChange(ChangeKind.FILES))
+                yield self._report(number - 1, whole=False)
             return
         try:
             found, stack = self._open()

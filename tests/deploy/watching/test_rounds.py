@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import threading
 import time
@@ -16,12 +17,13 @@ import pytest
 from ailb_gen.api.connect import connect
 from ailb_gen.api.watch import watch
 from ailb_gen.deploy.verification import drift, verify
+from ailb_gen.deploy.watching import rounds
 from ailb_gen.deploy.watching.changes import ChangeKind
 from ailb_gen.deploy.watching.pace import THREADS
 from ailb_gen.deploy.watching.rounds import WatchReport
 from ailb_gen.emulator.faults import Fault
 from tests.cli.verbs import by_hand, committed
-from tests.deploy.fabric import CANARY, ORDER, SPINES, Site, generated, site
+from tests.deploy.fabric import CANARY, ORDER, PASSWORD, SPINES, Site, generated, site
 
 LINE = "protocols bgp group fabric-blue description"
 TOLD = f"{LINE}: is not in the file"
@@ -144,6 +146,24 @@ def test_a_session_that_is_lost_once_is_no_silence(pushed: Site) -> None:
         assert message.startswith("read: the session was lost")
 
 
+def test_one_that_hangs_does_not_keep_the_room_of_those_that_are_read_again(
+    pushed: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rounds, "LONG_AT_ONCE", 1)
+    with watched(pushed, deadline_s=3.0) as found:
+        for name in (SPINES[0], CANARY):
+            pushed.fleet.add_faults(name, Fault("drop-before", "running", count=1))
+        assert (found.round(), found.last.well) == ([], True)
+        pushed.fleet.add_faults(SPINES[0], Fault("slow", "running", count=0, seconds=600))
+        while (SPINES[0], "does not answer") not in {(device, kind) for kind, device, _ in found.next_change()}:
+            pass
+        # It hangs in every round, and the other one is read in every round.
+        until = time.monotonic() + 6.0
+        while time.monotonic() < until:
+            assert CANARY not in {device for kind, device, _ in found.round() + found.others if kind != "answers"}
+        assert found.last.silent == 1
+
+
 def test_a_device_that_refuses_returns(pushed: Site) -> None:
     with watched(pushed) as found:
         pushed.fleet.add_faults(CANARY, Fault("refuse-auth", "connect", count=0))
@@ -177,6 +197,40 @@ def test_files_that_change_count_from_the_next_round_on(pushed: Site) -> None:
         assert found.others == [("files changed", "", "")]
         assert {device for _, device, _ in told} == set(ORDER)
         assert text != fabric.read_text()
+
+
+def test_files_that_are_back_where_they_were_are_told(pushed: Site) -> None:
+    place = pushed.generated.artifacts
+    with watched(pushed) as found:
+        assert found.round() == []
+        for _ in range(2):
+            aside = place.rename(place.with_suffix(".aside"))
+            assert found.round() == []
+            assert [kind for kind, _, _ in found.others] == ["files unusable"]
+            aside.rename(place)
+            assert found.round() == []
+            assert found.others == [("files changed", "", "")]
+            assert (found.round(), found.others) == ([], [])
+
+
+def test_a_password_that_cannot_be_had_is_asked_for_again(pushed: Site, tmp_path: Path) -> None:
+    defaults, secret = pushed.inventory / "defaults.yaml", tmp_path / "secret"
+    text = defaults.read_text()
+    with_command = re.sub(r"password:\s*\{?\s*env: \w+\}?", f"password: {{command: [cat, {secret}]}}", text)
+    assert with_command != text
+    defaults.write_text(with_command)
+    with watched(pushed) as found:
+        assert {kind for kind, _, _ in found.round()} == {"does not answer"}
+        assert found.last.silent == len(ORDER)
+        secret.write_text(PASSWORD)
+        back: set[str] = set()
+        while len(back) < len(ORDER):
+            back |= {device for kind, device, _ in found.next_change() if kind == "answers"}
+        # With another password, when the files have changed.
+        secret.write_text("another")
+        assert (found.round(), found.last.silent) == ([], 0)
+        defaults.write_text(f"{with_command}# changed\n")
+        assert {kind for kind, _, _ in found.next_change()} == {"files changed", "does not answer"}
 
 
 def test_the_limit_and_the_last_round(pushed: Site) -> None:
