@@ -47,7 +47,8 @@ def test_of_much_output_the_last_is_printed(tmp_path: Path) -> None:
 def test_output_of_what_a_command_left_behind_is_not_waited_for(tmp_path: Path) -> None:
     end = tmp_path / "end"
     try:
-        printed, _ = _done(tmp_path, f"(until test -e {end}; do echo on; done) & echo begun")
+        # Without the limit it would outlive a test that is killed.
+        printed, _ = _done(tmp_path, f"timeout 30 sh -c 'until test -e {end}; do echo on; done' & echo begun")
         assert "begun" in printed
         with pytest.raises(WorkError, match="the command of an earlier call still runs"):
             _done(tmp_path, "true")
