@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from ailb_gen.deploy.maintenance_work import LAST_SHOWN, LONGEST_LINE, CommandWork, WorkDevice, WorkError
+from ailb_gen.deploy.maintenance_work import LAST_SHOWN, LONGEST_LINE, CommandWork, WorkDevice, WorkError, check_ended
 
 
 def _done(folder: Path, script: str, timeout_s: float = 20) -> tuple[list[str], list[str]]:
@@ -54,6 +54,19 @@ def test_output_of_what_a_command_left_behind_is_not_waited_for(tmp_path: Path) 
             _done(tmp_path, "true")
     finally:
         end.touch()
+    # Its folder must not go before it has seen that.
+    until = time.monotonic() + 30
+    while not _ended(tmp_path) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert _ended(tmp_path)
+
+
+def _ended(folder: Path) -> bool:
+    try:
+        check_ended(folder, "spine1")
+    except WorkError:
+        return False
+    return True
 
 
 def test_a_command_that_ignores_the_first_signal_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
