@@ -122,7 +122,7 @@ IMPOSSIBLE = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [kind for kind, (phases, _) in KINDS.items() if not phases.isdisjoint(STEPS)])
 def test_the_table_is_complete(kind: str) -> None:
     for step in STEPS:
         if step in ONCE[kind]:

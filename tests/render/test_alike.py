@@ -27,7 +27,8 @@ COMMON = (
     "device.role device.platform device.maximum_ecmp device.port_types device.extra_config device.as_lists "
     "device.management device.management.interface device.vlan device.prefixes device.interfaces device.fabric_ports "
     "device.groups prefix.color.name prefix.color.backup port.kind port.interface port.sub_ports port.speed port.mtu "
-    "port.disabled group.name group.color group.color.name group.neighbor group.as_list group.interfaces group.ports"
+    "port.disabled device.graceful_shutdown group.name group.color group.color.name group.neighbor group.as_list "
+    "group.interfaces group.ports"
 )
 # Switches with addresses of links share nothing.
 STATIC = (
