@@ -14,7 +14,7 @@ from ailb_gen.checks.expected_switches import Outline, outline
 from ailb_gen.errors import UsageError
 from ailb_gen.intent.drain import (
     IN_ALL,
-    SHUTDOWN,
+    IN_SHUTDOWN,
     Drain,
     Ends,
     Trouble,
@@ -40,24 +40,26 @@ class ExpectedDrain:
 
     `ports` are those that `drain` disables, at both ends of a link; `ends` are the leaves' ends of links that carry
     nothing, also because the intent disables a single port. `missing` is, by leaf, how many of its links to a spine
-    in a color that makes; `lines` say it in words: one per entry, and one for all if there are several. `last` are the
-    spines in graceful shutdown: their links are up, and carry what has no other path.
+    in a color that makes; `lines` say it in words: one per entry, and one for all if there are several.
+    `in_shutdown` are the spines in graceful shutdown: their links are up, and carry what has no other path.
     """
 
     ports: frozenset[End]
     ends: frozenset[End]
     missing: Mapping[str, Counts]
     lines: tuple[str, ...]
-    last: frozenset[str] = frozenset()
+    in_shutdown: frozenset[str] = frozenset()
 
     @property
     def whole(self) -> bool:
         """Whether all links carry their share."""
-        return not self.missing and not self.last
+        return not self.missing and not self.in_shutdown
 
     def takes(self, cable: Cable) -> bool:
         """Return whether a cable is out of service."""
-        return any(end in self.ports or end in self.ends or end.device in self.last for end in (cable.a, cable.b))
+        return any(
+            end in self.ports or end in self.ends or end.device in self.in_shutdown for end in (cable.a, cable.b)
+        )
 
 
 NO_DRAIN = ExpectedDrain(frozenset(), frozenset(), {}, ())
@@ -88,8 +90,8 @@ def drained(expected: Outline) -> ExpectedDrain:
     switches = expected.switches
     off = {End(name, port) for name, row in switches.items() for port, own in row.ports.items() if own.disabled}
     entries = expected.fabric.drain
-    last = _in_shutdown(expected)
-    if not entries and not off and not last:
+    shut = _in_shutdown(expected)
+    if not entries and not off and not shut:
         return NO_DRAIN
     cables = expected_cabling(expected)
     rows = [Ends(*cable[:4], cable.color) for cable in (*cables.links, *cables.hosts)]
@@ -105,22 +107,22 @@ def drained(expected: Outline) -> ExpectedDrain:
             ports.add(End(row.leaf, row.leaf_port))
             if row.color:
                 ports.add(End(row.other, row.other_port))
-    for name in last:
-        lines.append(_line(f"{name} {SHUTDOWN}", [row for row in links if row.other == name], len(links)))
+    for name in shut:
+        lines.append(_line(f"{name} {IN_SHUTDOWN}", [row for row in links if row.other == name], len(links)))
     for at, row in enumerate(rows):
         ends = [end for end in (End(row.leaf, row.leaf_port), End(row.other, row.other_port)) if end in off]
         if ends:
             gone.add(at)
             lines.append(_line(f"{ends[0].device} {ends[0].port}", [row], len(links)))
     if len(lines) > 1:
-        without = [row for at, row in enumerate(rows) if at in gone or (row.color and row.other in last)]
+        without = [row for at, row in enumerate(rows) if at in gone or (row.color and row.other in shut)]
         lines.append(_line(IN_ALL, without, len(links)))
     missing: dict[str, Counts] = defaultdict(lambda: defaultdict(int))
     for row in (rows[at] for at in gone if rows[at].color):
         missing[row.leaf][row.other, row.color] += 1
     out = frozenset(End(rows[at].leaf, rows[at].leaf_port) for at in gone if rows[at].color)
     counts = {leaf: dict(found) for leaf, found in missing.items()}
-    return ExpectedDrain(frozenset(ports), out, counts, tuple(lines), frozenset(last))
+    return ExpectedDrain(frozenset(ports), out, counts, tuple(lines), frozenset(shut))
 
 
 def _in_shutdown(expected: Outline) -> tuple[str, ...]:

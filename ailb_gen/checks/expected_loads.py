@@ -44,7 +44,7 @@ class ExpectedLoads:
         for color, others in paths.backups.items():
             self.backups[colors[color], [colors[other] for other in others]] = True
         # Spines in graceful shutdown, with a place for the color.
-        self.last = np.array([[spine in paths.last] for spine in spines])
+        self.in_shutdown = np.array([[spine in paths.in_shutdown] for spine in spines])
         self.whole = expected.drained.whole
         words = {color.backup for color in expected.colors}
         # Then all links carry the same, and so do all spines.
@@ -64,7 +64,7 @@ class ExpectedLoads:
 
     def load(self, near: Table, far: Table) -> LinkLoad:
         """Compute the load of one unit from leaves with links `near` to those with `far`; either may be several."""
-        first, pinned = _pinned(near * ~self.last, far * ~self.last)
+        first, pinned = _pinned(near * ~self.in_shutdown, far * ~self.in_shutdown)
         up, down, unpinned = first.up, first.down, ~pinned
         if unpinned.any():
             near, far = np.broadcast_to(near, up.shape), np.broadcast_to(far, up.shape)
@@ -81,14 +81,14 @@ class ExpectedLoads:
 
         What may lack a backup, too, goes over spines in graceful shutdown.
         """
-        found, sure = self._backed_up(color, near * ~self.last, far * ~self.last)
-        if self.last.any() and not sure.all():
-            more = self._over_last(color, near[~sure] * self.last, far[~sure] * self.last)
+        found, sure = self._backed_up(color, near * ~self.in_shutdown, far * ~self.in_shutdown)
+        if self.in_shutdown.any() and not sure.all():
+            more = self._over_in_shutdown(color, near[~sure] * self.in_shutdown, far[~sure] * self.in_shutdown)
             found.up[~sure] += more.up
             found.down[~sure] += more.down
         return found
 
-    def _over_last(self, color: int, near: Table, far: Table) -> LinkLoad:
+    def _over_in_shutdown(self, color: int, near: Table, far: Table) -> LinkLoad:
         """Compute the load of a prefix over spines in graceful shutdown: in its own color, else by its backups."""
         only = np.arange(near.shape[-1]) == color
         found, pinned = _pinned(near * only, far * only)

@@ -21,12 +21,12 @@ class ExpectedPaths:
     """The links of every leaf that are in service, and what follows for single prefixes.
 
     Colors are given by value. `kinds` are the different sets of links, `kind_of` says which one a leaf has. The links
-    of `last`, the spines in graceful shutdown, carry what has no path over others.
+    of `in_shutdown`, the spines in graceful shutdown, carry what has no path over others.
     """
 
     def __init__(self, expected: ExpectedFabric) -> None:
         self.expected = expected
-        self.last = expected.drained.last
+        self.in_shutdown = expected.drained.in_shutdown
         values = {color.name: color.value for color in expected.colors}
         whole: Links = Counter(
             (spine.name, values[name])
@@ -54,12 +54,14 @@ class ExpectedPaths:
 
     def pinned(self, leaf: str, owner: str, color: str) -> Pairs:
         """Return where a leaf reaches an owner's prefix in its own color: over spines that have both in that color."""
-        return self._pinned(leaf, owner, color, last=False)
+        return self._pinned(leaf, owner, color, in_shutdown=False)
 
-    def _pinned(self, leaf: str, owner: str, color: str, last: bool) -> Pairs:
+    def _pinned(self, leaf: str, owner: str, color: str, in_shutdown: bool) -> Pairs:
         there = self.links(owner)
         return frozenset(
-            link for link in self.links(leaf) if link[1] == color and link in there and (link[0] in self.last) == last
+            link
+            for link in self.links(leaf)
+            if link[1] == color and link in there and (link[0] in self.in_shutdown) == in_shutdown
         )
 
     def advertised_colors(self, owner: str, color: str) -> Mapping[str, frozenset[str]]:
@@ -85,20 +87,20 @@ class ExpectedPaths:
 
         Without a spine that it surely uses, those in graceful shutdown come next, in the prefix's own color first.
         """
-        possible, sure = self._backed_up(leaf, owner, color, last=False)
-        if sure or not self.last:
+        possible, sure = self._backed_up(leaf, owner, color, in_shutdown=False)
+        if sure or not self.in_shutdown:
             return possible, sure
-        pinned = self._pinned(leaf, owner, color, last=True)
+        pinned = self._pinned(leaf, owner, color, in_shutdown=True)
         spines = frozenset(spine for spine, _ in pinned)
-        more, surely = (pinned, spines) if pinned else self._backed_up(leaf, owner, color, last=True)
+        more, surely = (pinned, spines) if pinned else self._backed_up(leaf, owner, color, in_shutdown=True)
         return (possible | more, frozenset()) if possible else (more, surely)
 
-    def _backed_up(self, leaf: str, owner: str, color: str, last: bool) -> tuple[Pairs, frozenset[str]]:
+    def _backed_up(self, leaf: str, owner: str, color: str, in_shutdown: bool) -> tuple[Pairs, frozenset[str]]:
         here = self.links(leaf)
         possible: set[tuple[str, str]] = set()
         sure = set()
         for spine, names in self.advertised_colors(owner, color).items():
-            if color in names or (spine in self.last) != last:
+            if color in names or (spine in self.in_shutdown) != in_shutdown:
                 continue
             found = {(spine, name) for name in names} & here.keys()
             possible |= found
@@ -122,7 +124,7 @@ class ExpectedPaths:
                 for color in self.expected.colors:
                     if self.pinned(source, target, color.value):
                         continue
-                    if not self._backed_up(source, target, color.value, last=False)[1]:
+                    if not self._backed_up(source, target, color.value, in_shutdown=False)[1]:
                         yield source, target, color
 
 

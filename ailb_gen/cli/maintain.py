@@ -10,19 +10,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ailb_gen.cli import complete, fleet, options
-from ailb_gen.cli.console import echo, echo_json, echo_table, notify
+from ailb_gen.cli.console import echo_json, notify
 from ailb_gen.cli.deploy import FAILURES, MINUTES, VERIFY, approve, tell
 from ailb_gen.cli.drain import FLOOR, percent
 from ailb_gen.cli.generate import FORMAT, TEMPLATES
 from ailb_gen.cli.live import progress, watching
+from ailb_gen.cli.maintain_report import conclude, json_of, show_status
 from ailb_gen.cli.maintain_work import DIGEST, IMAGE, NO_VALIDATE, RELEASE, RESTART, GivenWork
 from ailb_gen.cli.steady import steady
 from ailb_gen.cli.verb import Verb
-from ailb_gen.errors import AttentionError, DeployError, UsageError
-from ailb_gen.paint import Style
+from ailb_gen.errors import UsageError
 
 if TYPE_CHECKING:
     from ailb_gen.api.maintain import Maintainer, MaintenanceReport
+    from ailb_gen.api.maintain_options import MaintainOptions
     from ailb_gen.deploy.maintenance_record import RecordedMaintenance
     from ailb_gen.deploy.maintenance_work import MaintenanceWork
 
@@ -136,7 +137,7 @@ def maintain(
     _check_together(elements, work, resume, give_up, status, dry_run)
     if status:
         with steady(must_be_read=False):
-            _show_status(maintainer(fabric, artifacts, state=state), place, as_json)
+            show_status(maintainer(fabric, artifacts, state=state), place, as_json)
         return
     given: dict[str, Any] = {
         "at_once": at_once,
@@ -180,9 +181,9 @@ def maintain(
         with text:
             report = _carry_out(on, elements, work, asked, given, resume, give_up, dry_run)
         if as_json:
-            echo_json(_json(report))
+            echo_json(json_of(report))
         with text:
-            _conclude(report, place, dry_run)
+            conclude(report, place, dry_run)
 
 
 def _check_together(
@@ -211,7 +212,7 @@ def _carry_out(
     on: Maintainer,
     elements: list[str] | None,
     given_work: GivenWork,
-    asked: Any,  # noqa: ANN401 - MaintainOptions, imported late
+    asked: MaintainOptions,
     given: dict[str, Any],
     resume: bool,
     give_up: bool,
@@ -225,84 +226,3 @@ def _carry_out(
         return None if give_up else given_work.again(dict(past.work), past.whole)
 
     return on.resume(work_of, asked, given)
-
-
-def _show_status(on: Maintainer, place: fleet.FabricArguments, as_json: bool) -> None:
-    """Print the newest maintenance by its record."""
-    one = on.last()
-    if as_json:
-        echo_json(_status_json(one) if one is not None else None)
-        return
-    if one is None:
-        typer.echo(f"{place.records.path}: no maintenance is recorded here.")
-        return
-    rows = [(name, device.role, device.text) for name, device in one.devices.items()]
-    echo_table(f"Maintenance {one.name} by {one.user}: {one.state}", ("device", "role", "state"), rows)
-    for reason in filter(None, (device.reason for device in one.devices.values())):
-        typer.echo(reason)
-    if one.left() and not one.running:
-        for line in _ways(place):
-            typer.echo(line)
-
-
-def _status_json(one: RecordedMaintenance) -> dict[str, object]:
-    return {
-        "maintenance": one.name,
-        "time": one.time,
-        "user": one.user,
-        "state": one.state,
-        "work": dict(one.work),
-        "runs": list(one.runs),
-        "devices": _devices(one.devices),
-    }
-
-
-def _devices(devices: Any) -> dict[str, dict[str, str]]:  # noqa: ANN401 - by name
-    return {
-        name: {"role": one.role, "state": one.text, "next": str(one.next or ""), "reason": one.reason}
-        for name, one in devices.items()
-    }
-
-
-def _json(report: MaintenanceReport) -> dict[str, object]:
-    return {
-        "maintenance": report.name,
-        "record": str(report.file or ""),
-        "devices": _devices(report.devices),
-        "needless": dict(report.needless),
-        "stopped": report.stopped,
-    }
-
-
-def _ways(place: fleet.FabricArguments) -> list[str]:
-    """Return the commands that go on from here."""
-    return [
-        f"to go on at that step: {place.command('maintain', '--resume')}",
-        f"to bring them back without the work: {place.command('maintain', '--give-up')}",
-    ]
-
-
-def _conclude(report: MaintenanceReport, place: fleet.FabricArguments, dry_run: bool) -> None:
-    """Print how it ended, and what can be done next; leave with the exit code of that."""
-    if dry_run:
-        for name in report.devices:
-            typer.echo(f"would maintain {name}")
-        notify("nothing was changed, because of --dry-run")
-        return
-    if not report.devices:
-        typer.echo("Nothing to do.")
-        return
-    done = [name for name, one in report.devices.items() if one.finished]
-    if report.complete:
-        what = "given up, no device is out" if report.given_up else f"{len(done)} of {len(report.devices)} devices done"
-        echo((f"{what}; record: {report.file}", Style.PASS))
-        return
-    lines = [f"  {name}: {report.devices[name].text}" for name in report.devices if name not in done]
-    reasons = [one.reason for one in report.devices.values() if one.reason and not one.finished]
-    reasons += [text for text in (report.stopped, report.unrecorded) if text]
-    text = "\n".join(
-        [f"maintenance {report.name}: {len(done)} of {len(report.devices)} devices done", *lines, *reasons]
-    )
-    if report.left:
-        raise AttentionError("\n".join([text, *_ways(place)]))
-    raise DeployError(f"{text}\nno device is out of service; the same command begins another maintenance")

@@ -235,7 +235,7 @@ class DesignBuilder:
                     hosts=hosts[slot.name],
                     as_lists=lists[slot.role],
                     drained=parts.out.ports.get(slot.name, NOTHING),
-                    graceful_shutdown=slot.name in parts.out.spines,
+                    graceful_shutdown=slot.name in parts.out.in_shutdown,
                     spare=parts.spare[slot.name],
                 ),
             )

@@ -12,12 +12,12 @@ from ailb_gen.design.servers import HostPortUse
 from ailb_gen.design.wiring import Wire
 from ailb_gen.intent.drain import (
     IN_ALL,
-    SHUTDOWN,
+    IN_SHUTDOWN,
     Drain,
     Ends,
-    both,
     capacity,
     chosen,
+    drained_too,
     shutdown_trouble,
     spines_of,
     trouble,
@@ -35,12 +35,12 @@ Cut = tuple[str, str, tuple[str, ...]]
 class Drained:
     """Parts out of service: ports by switch that `drain` disables, and lines that describe the missing capacity.
 
-    `spines` are those in graceful shutdown: their ports stay up.
+    `in_shutdown` are the spines in graceful shutdown: their ports stay up.
     """
 
     ports: Mapping[str, frozenset[str]]
     lines: tuple[str, ...]
-    spines: frozenset[str] = frozenset()
+    in_shutdown: frozenset[str] = frozenset()
 
 
 NOTHING: frozenset[str] = frozenset()
@@ -77,7 +77,7 @@ def drained(
     for name in spines:
         found = [at for at, link in enumerate(links) if link.spine == name]
         gone.update(found)
-        lines.append(_line(f"{name} {SHUTDOWN}", found, cables, len(links)))
+        lines.append(_line(f"{name} {IN_SHUTDOWN}", found, cables, len(links)))
     lines += [_line(text, [at], cables, len(links)) for at, text in off.items()]
     if len(lines) > 1:
         # Entries may name the same links.
@@ -102,7 +102,7 @@ def _in_shutdown(slots: Mapping[str, Slot], cables: Sequence[Ends], problems: Pr
         wrong = shutdown_trouble(entry, spines, others)
         if wrong is not None:
             problems.error(wrong.code, path, wrong.reason, did_you_mean(wrong.word, wrong.known))
-        elif name := both(entry, fabric.drain, spines):
+        elif name := drained_too(entry, fabric.drain, spines):
             reason = f"{name} is drained, too: no session is left over which it could withdraw its routes"
             problems.error("conflict", path, reason, "name it under one of 'drain' and 'graceful_shutdown'")
         found.update(spines_of(entry, spines))

@@ -18,7 +18,7 @@ WORD = r"[A-Za-z0-9_.\-*?\[\]!]+"
 # What the line is about that sums up several.
 IN_ALL = "in all"
 # What the line of a spine in graceful shutdown adds to its name.
-SHUTDOWN = "in graceful shutdown"
+IN_SHUTDOWN = "in graceful shutdown"
 # Why what is no spine cannot be shut down gracefully.
 NO_SPINE = {
     "leaf": "only spines are shut down gracefully: a leaf is the only path to its NICs",
@@ -168,7 +168,7 @@ def shutdown_trouble(entry: Drain, spines: Sequence[str], others: Mapping[str, S
     return Trouble("unknown-device", f"no spine is called {entry.first!r}", entry.first, tuple(spines))
 
 
-def both(entry: Drain, drains: Iterable[Drain], spines: Sequence[str]) -> str:
+def drained_too(entry: Drain, drains: Iterable[Drain], spines: Sequence[str]) -> str:
     """Return a spine that an entry of `graceful_shutdown` and one of `drain` name; empty if there is none."""
     whole = [one for one in drains if not one.second]
     named = (name for name in spines_of(entry, spines) if any(fnmatchcase(name, one.first) for one in whole))

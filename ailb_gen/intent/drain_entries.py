@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from pydantic_core import PydanticCustomError
 
 from ailb_gen.errors import UsageError
-from ailb_gen.intent.drain import Drain, parse_drain, parse_spine
+from ailb_gen.intent.drain import IN_SHUTDOWN, Drain, parse_drain, parse_spine
 from ailb_gen.intent.edit import add_items, edit, remove_items
 from ailb_gen.wording import did_you_mean, some
 from ailb_gen.yamlio import read_yaml
@@ -26,7 +26,7 @@ class DrainKey:
 
 
 DRAIN = DrainKey("drain", parse_drain, "drained")
-SHUTDOWN = DrainKey("graceful_shutdown", parse_spine, "in graceful shutdown", "--graceful-shutdown")
+SHUTDOWN = DrainKey("graceful_shutdown", parse_spine, IN_SHUTDOWN, "--graceful-shutdown")
 OTHER = {DRAIN: SHUTDOWN, SHUTDOWN: DRAIN}
 
 

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from tests.checks.trees import GOLDEN
 from tests.cli.terminal import Shown, shown_by
+from tests.cli.verbs import committed
 from tests.deploy.fabric import Generated, Site, generated, site
 from tests.forkserver import ForkServer
 
@@ -24,6 +26,22 @@ def tiny(tiny_fabric: Generated, tmp_path: Path) -> Iterator[Site]:
     """The switches as they are before the change."""
     with site(tiny_fabric, tmp_path) as found:
         yield found
+
+
+@pytest.fixture(scope="module")
+def running(tiny_fabric: Generated, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """Switches for all tests of a module."""
+    with site(tiny_fabric, tmp_path_factory.mktemp("running")) as found:
+        yield found
+
+
+@pytest.fixture
+def pushed(running: Site) -> Site:
+    """The switches with what their files say, whatever an earlier test did."""
+    for name, tree in running.generated.after.items():
+        running.fleet.clear_faults(name)
+        running.fleet.do(name, partial(committed, tree=tree))
+    return running
 
 
 @pytest.fixture

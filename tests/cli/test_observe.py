@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import stat
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -14,27 +13,11 @@ import pytest
 
 from ailb_gen.cli.visible import visible
 from ailb_gen.emulator.faults import Fault
-from tests.cli.verbs import by_hand, committed, refused
-from tests.deploy.fabric import BEFORE, CANARY, ORDER, SPINES, Generated, Site, generated, run, site, state_of
+from tests.cli.verbs import by_hand, refused
+from tests.deploy.fabric import BEFORE, CANARY, ORDER, SPINES, Site, generated, run, site, state_of
 
 Cli = Callable[..., tuple[int, str, str]]
 LINE = "set system services telnet\nset protocols bgp group fabric-blue description x\n"
-
-
-@pytest.fixture(scope="module")
-def running(tiny_fabric: Generated, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """Switches for all tests of a module."""
-    with site(tiny_fabric, tmp_path_factory.mktemp("running")) as found:
-        yield found
-
-
-@pytest.fixture
-def pushed(running: Site) -> Site:
-    """The switches with what their files say, whatever an earlier test did."""
-    for name, tree in running.generated.after.items():
-        running.fleet.clear_faults(name)
-        running.fleet.do(name, partial(committed, tree=tree))
-    return running
 
 
 def findings(text: str) -> list[tuple[str, str, str]]:

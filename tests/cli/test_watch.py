@@ -11,7 +11,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from functools import partial
 from urllib.request import urlopen
 
 import pytest
@@ -19,28 +18,12 @@ import pytest
 from ailb_gen.cli.watch import listening, seconds
 from ailb_gen.emulator.faults import Fault
 from ailb_gen.errors import UsageError
-from tests.cli.verbs import by_hand, committed, refused
+from tests.cli.verbs import by_hand, refused
 from tests.conftest import ROOT
-from tests.deploy.fabric import CANARY, PASSWORD, SPINES, VARIABLE, Generated, Site, run, site
+from tests.deploy.fabric import CANARY, PASSWORD, SPINES, VARIABLE, Site, run
 
 Cli = Callable[..., tuple[int, str, str]]
 LINE = "protocols bgp group fabric-blue description"
-
-
-@pytest.fixture(scope="module")
-def running(tiny_fabric: Generated, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """Switches for all tests of a module."""
-    with site(tiny_fabric, tmp_path_factory.mktemp("running")) as found:
-        yield found
-
-
-@pytest.fixture
-def pushed(running: Site) -> Site:
-    """The switches with what their files say, whatever an earlier test did."""
-    for name, tree in running.generated.after.items():
-        running.fleet.clear_faults(name)
-        running.fleet.do(name, partial(committed, tree=tree))
-    return running
 
 
 @contextmanager

@@ -71,7 +71,7 @@ def _check_shutdown(context: Context, findings: Findings) -> None:
     for switch, group in _groups(context):
         findings.look(SHUTDOWN)
         lowest = group.shutdown_preference
-        if switch.named not in context.expected.drained.last:
+        if switch.named not in context.expected.drained.in_shutdown:
             if group.shutdown_sender:
                 _add_shutdown(switch, group, "is a sender of a graceful shutdown", "sender", findings)
         elif not group.shutdown_sender:

@@ -125,11 +125,14 @@ def test_a_device_that_hangs_delays_nobody_and_is_told(pushed: Site) -> None:
         assert (found.last.read, found.last.silent) == (len(ORDER) - 1, 1)
         # Rounds of the others go on, whole, and it holds one thread.
         by_hand(pushed, CANARY, f"set {LINE} x\n")
-        began = time.monotonic()
         assert found.round() == [("finding came", CANARY, TOLD)]
-        assert found.round() == found.round() == []
-        assert time.monotonic() - began < 10
-        assert readings() in ([f"{THREADS} {SPINES[0]}"], [])
+        left = []
+        for _ in range(3):
+            assert found.round() == []
+            left.append(readings())
+        # Rounds end while it is still being read.
+        assert [f"{THREADS} {SPINES[0]}"] in left
+        assert all(names in ([], [f"{THREADS} {SPINES[0]}"]) for names in left)
         pushed.fleet.clear_faults(SPINES[0])
         assert found.next_change() == [("answers", SPINES[0], "")]
     assert readings() == []
