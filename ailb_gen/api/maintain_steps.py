@@ -126,7 +126,8 @@ class MaintenanceSteps:
                 *(() if drained else (MaintenanceStep.VERIFY,)),
             ):
                 if step in steps_of(one.role) and step not in one.done:
-                    self.end(step, [name], skipped=True)
+                    # A drain that was cut off may have written the fabric file, which is to be known again.
+                    self.end(step, [name], skipped=True, files=self.digest())
 
     def _alive(self, names: Iterable[str]) -> list[str]:
         """Return the devices that the next step may be done with."""

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from ailb_gen.api.drain import undrain
 from ailb_gen.api.maintain_options import MaintainOptions
+from ailb_gen.api.maintain_steps import MaintenanceSteps
 from ailb_gen.deploy.maintenance_work import WorkDevice, WorkError
 from ailb_gen.emulator.device import EmulatedDevice
 from ailb_gen.emulator.faults import Fault
@@ -362,3 +364,27 @@ def test_a_record_that_is_damaged_is_an_error(untouched: Pod, damage: bytes) -> 
     finally:
         shutil.rmtree(folder)
     untouched.assert_as_before()
+
+
+class _Killed(BaseException):
+    """Ends the program where a signal would; nothing more is recorded."""
+
+
+def test_given_up_again_after_the_end_before_the_fabric_file_was_written(
+    small_pod: Pod, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*given: object, write: bool = True, **named: object) -> object:
+        if write:
+            raise _Killed
+        return undrain(*given, write=False, **named)  # type: ignore[arg-type]
+
+    service = small_pod.service()
+    with monkeypatch.context() as patch, pytest.raises(_Killed):
+        patch.setattr(MaintenanceSteps, "_push", killed)
+        service.maintain(["spine1"], Noting(small_pod), FAST)
+    with monkeypatch.context() as patch, pytest.raises(_Killed):
+        patch.setattr("ailb_gen.api.maintain_steps.undrain", killed)
+        service.resume(lambda past: None, FAST)
+    with hurried():
+        assert service.resume(lambda past: None, FAST).complete
+    small_pod.assert_as_before()
