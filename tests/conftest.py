@@ -229,7 +229,7 @@ def mark_left_out(items: list[pytest.Item]) -> None:
     """Mark as long what `sampled(n, m)` leaves out: of the cases of a test, the first and one in n of the others stay.
 
     Of those left out all but one in m are exhaustive, too; without m none is. Which ones depends on their names alone,
-    so that rows and columns of a table are left out alike.
+    so that rows and columns of a table are left out alike. What is exhaustive is long.
     """
     seen: set[str] = set()
     for item in items:
@@ -243,6 +243,8 @@ def mark_left_out(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.exhaustive)
         if item.get_closest_marker("long") is not None and item.nodeid.startswith(EXHAUSTIVE):
             item.add_marker(pytest.mark.exhaustive)
+        if item.get_closest_marker("exhaustive") is not None:
+            item.add_marker(pytest.mark.long)
         seen.add(function)
 
 

@@ -10,7 +10,7 @@ import errno
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import TypeVar
+from typing import AnyStr, TypeVar
 
 import asyncssh
 
@@ -34,6 +34,7 @@ class ChannelSession(ABC):
         self._host, self._channel = host, channel
         self._who = host.device.session(user, client)
         self._busy = self._ended = False
+        self._stalls_s = 0.0
         host.sessions[self._who.number] = self
 
     def end(self) -> None:
@@ -112,4 +113,16 @@ class ChannelSession(ABC):
             raise DroppedError
         if "drop-after" in faults:
             raise DroppedError
+        if "stall" in faults:
+            self._stalls_s = faults["stall"].lasts_s
         return result
+
+    async def _begun(self, answer: AnyStr, write: Callable[[AnyStr], None]) -> AnyStr:
+        """Return what is left to write of an answer: all, or the second half after a fault that stalls it."""
+        if not self._stalls_s:
+            return answer
+        seconds, self._stalls_s = self._stalls_s, 0.0
+        half = len(answer) // 2
+        write(answer[:half])
+        await asyncio.sleep(seconds)
+        return answer[half:]

@@ -33,6 +33,7 @@ KINDS: dict[str, tuple[frozenset[str], float]] = {
     "refuse-auth": (frozenset({"connect"}), 0),
     "wrong-host-key": (frozenset({"connect"}), 0),
     "slow": (frozenset(PHASES), 5),
+    "stall": (_RPCS, 5),
     "drop-before": (frozenset(PHASES) - {"restart"}, 0),
     "drop-after": (frozenset(PHASES) - {"restart"}, 0),
     "locked": (_RPCS - {"compare", "verify", "running", "install"}, 0),

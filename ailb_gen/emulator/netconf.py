@@ -81,13 +81,16 @@ class NetconfSession(ChannelSession):
         if self._channel.is_closing():
             return
         refused = refusal(str(error), "malformed-message", "rpc")
-        self._send((), refused.xml())
+        self._send(self._framed((), refused.xml()))
         self.close()
 
-    def _send(self, attributes: Sequence[tuple[str, str]], body: str) -> None:
+    def _framed(self, attributes: Sequence[tuple[str, str]], body: str) -> bytes:
+        release = self._host.device.version.partition("-")[0].rpartition(".")[0]
+        return frame(reply(attributes, body, release), self._decoder.chunked)
+
+    def _send(self, data: bytes) -> None:
         if not self._channel.is_closing():
-            release = self._host.device.version.partition("-")[0].rpartition(".")[0]
-            self._channel.write(frame(reply(attributes, body, release), self._decoder.chunked))
+            self._channel.write(data)
 
     async def _serve(self) -> None:
         while self._waiting:
@@ -96,7 +99,7 @@ class NetconfSession(ChannelSession):
                 body = await self._answer(rpc)
             except RpcRefusedError as error:
                 body = error.xml()
-            self._send(rpc.attributes, body)
+            self._send(await self._begun(self._framed(rpc.attributes, body), self._send))
             self._host.watch()
             if rpc.operation.tag == "close-session":
                 self.close()

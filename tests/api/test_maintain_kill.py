@@ -1,19 +1,25 @@
 """`maintain` killed at any event of its record: what is left is told truly, and gone on with to the same end.
 
-Also other ends that come from outside: signals, and a command that outlives the program.
+Also other ends that come from outside: signals, a command that outlives the program, and devices that stop in the
+middle of an answer.
 """
 
 from __future__ import annotations
 
+import os
 import random
 import signal
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from select import POLLIN, poll
+from unittest import mock
 
 import pytest
 
+from ailb_gen.emulator.faults import Fault
 from tests.deploy.maintenance import Pod, pod
 from tests.forkserver import ForkServer
 
@@ -22,6 +28,10 @@ EVENTS = 27
 DELAY_S = 0.4
 NOTHING = "no maintenance is unfinished here"
 SPINES = ["spine1", "spine2"]
+# Requests of all steps. Their answers stop for good, or once for longer than the program waits.
+STALLED = ("lock", "load", "compare", "check", "commit", "verify", "confirm", "unlock", "running")
+STALLS = [Fault("stall", phase, count, 3600) for phase in STALLED for count in (0, 1)]
+NEW = "25.4R2.1-EVO"
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +103,73 @@ def test_killed_twice_it_is_given_up(generated_pod: Path, fork_server: ForkServe
         ended = on.maintain("--give-up")
         assert ended.code == 0 or NOTHING in ended.err, ended.err
         on.assert_as_before()
+
+
+@pytest.mark.sampled(200, 30)
+@pytest.mark.parametrize("fault", STALLS, ids=lambda fault: f"{fault.phase}*{fault.count}")
+@pytest.mark.parametrize("events", range(0, EVENTS, 2))
+def test_devices_that_stop_in_an_answer(generated_pod: Path, tmp_path: Path, events: int, fault: Fault) -> None:
+    with pod(generated_pod, tmp_path, timeout_s=1) as on:
+        words = ("spines", "--quiet-timeout", "2", "--return-timeout", "2", "--", "true")
+        with _stalled_from(on, events, fault):
+            ended = on.maintain(*words)
+        # 3: no device is out of service.
+        assert ended.code in (0, 3, 5), ended.err
+        assert (ended.code == 0) is (on.states() == dict.fromkeys(SPINES, "done")), ended.err
+        if on.last() is not None:
+            on.assert_told()
+        # What a device that hangs was asked to take back, it takes back by itself.
+        ended = on.maintain(*(("--resume",) if ended.code and on.last() is not None else words))
+        assert ended.code == 0, ended.err
+        assert on.states() == dict.fromkeys(SPINES, "done")
+        on.assert_as_before()
+
+
+@contextmanager
+def _stalled_from(on: Pod, events: int, fault: Fault) -> Iterator[None]:
+    """Let answers of both spines stop from the time when so many events are recorded."""
+    over = threading.Event()
+
+    def wait() -> None:
+        while _events(on) < events and not over.wait(0.003):
+            pass
+        for name in SPINES:
+            on.fleet.add_faults(name, fault)
+
+    waiting = threading.Thread(target=wait)
+    waiting.start()
+    try:
+        yield
+    finally:
+        over.set()
+        waiting.join()
+        for name in SPINES:
+            on.fleet.clear_faults(name)
+
+
+@pytest.mark.sampled(40, 8)
+@pytest.mark.parametrize("back", ["--resume", "--give-up"])
+@pytest.mark.parametrize("part", range(20))
+def test_killed_under_an_upgrade(
+    generated_pod: Path, fork_server: ForkServer, tmp_path: Path, part: int, back: str
+) -> None:
+    """The upgrade of the first spine, killed in the middle of it."""
+    chance = random.Random(f"{part} {back}")
+    image = tmp_path / f"junos-evo-install-qfx-ms-x86-64-{NEW}.iso"
+    image.write_bytes(os.urandom(1 << 20))
+    with pod(generated_pod, tmp_path) as on, mock.patch("ailb_gen.emulator.netconf.REBOOT_S", 1.2):
+        words = ("spines", "--software", str(image))
+        # The work is the third step, its begin the tenth event; the installation and the restart take some seconds.
+        _killed_at(on, fork_server, 10, chance.uniform(0, 5), *words)
+        on.assert_told()
+        ended = on.maintain(back)
+        assert ended.code == 0 or NOTHING in ended.err, ended.err
+        on.assert_as_before()
+        releases = {name: on.fleet.devices[name].version for name in SPINES}
+        if back == "--resume":
+            assert releases == dict.fromkeys(SPINES, NEW)
+        elif on.states() and on.states()["spine1"] == "given up, work not done":
+            assert releases["spine2"] != NEW
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT])

@@ -10,7 +10,6 @@ from unittest import mock
 
 import pytest
 
-from ailb_gen.deploy import software
 from ailb_gen.emulator.faults import Fault
 from tests.deploy.maintenance import Pod
 
@@ -22,10 +21,7 @@ SPINES = ("spine1", "spine2")
 
 @pytest.fixture(autouse=True)
 def quick() -> Iterator[None]:
-    with (
-        mock.patch.object(software, "LOOK_S", 0.2),
-        mock.patch("ailb_gen.emulator.netconf.REBOOT_S", 1.2),
-    ):
+    with mock.patch("ailb_gen.emulator.netconf.REBOOT_S", 1.2):
         yield
 
 

@@ -213,6 +213,7 @@ def hurried() -> Iterator[None]:
     with (
         mock.patch.object(ncclient.transport.session, "TICK", TICK_S),
         mock.patch("ailb_gen.deploy.push.Limits", _impatient),
+        mock.patch("ailb_gen.deploy.software.LOOK_S", 0.2),
     ):
         yield
 

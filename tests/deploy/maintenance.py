@@ -121,8 +121,8 @@ def _active(device: EmulatedDevice) -> tuple[str, ...]:
 
 
 @contextmanager
-def pod(made: Path, folder: Path) -> Iterator[Pod]:
-    """Emulate a copy of a generated fabric."""
+def pod(made: Path, folder: Path, timeout_s: float = 60) -> Iterator[Pod]:
+    """Emulate a copy of a generated fabric; an answer is waited for so long."""
     shutil.copytree(made, folder, dirs_exist_ok=True)
     artifacts = folder / "artifacts"
     state = EmulatedFabric.read(artifacts)
@@ -130,7 +130,7 @@ def pod(made: Path, folder: Path) -> Iterator[Pod]:
         everything = entries(fleet) | unmanaged(servers(artifacts))
         write_inventory(folder / "inventory", everything, fleet.known_hosts(), USER, VARIABLE)
         defaults = folder / "inventory" / "defaults.yaml"
-        said = yaml.safe_load(defaults.read_text()) | {"options": {"timeout_s": 60, "connect_timeout_s": 2}}
+        said = yaml.safe_load(defaults.read_text()) | {"options": {"timeout_s": timeout_s, "connect_timeout_s": 2}}
         defaults.write_text(yaml.safe_dump(said))
         old = {name: statements(device.database.active) for name, device in fleet.devices.items()}
         with mock.patch.dict("os.environ", {VARIABLE: PASSWORD}):

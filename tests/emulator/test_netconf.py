@@ -290,8 +290,9 @@ def test_a_full_disk(fleet: Fleet, phase: str) -> None:
     assert (fleet.devices[LEAF].database.pending is not None) == (phase == "confirm")
 
 
-def test_slowness(fleet: Fleet) -> None:
-    fleet.add_faults(LEAF, Fault("slow", "commit", seconds=2))
+@pytest.mark.parametrize("kind", ["slow", "stall"])
+def test_slowness(fleet: Fleet, kind: str) -> None:
+    fleet.add_faults(LEAF, Fault(kind, "commit", seconds=2))
     with netconf(fleet, timeout=0.5) as session:
         session.load_configuration(action="set", config=["set system domain-name d"])
         with pytest.raises(TimeoutExpiredError):
