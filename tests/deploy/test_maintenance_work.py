@@ -39,7 +39,9 @@ def test_of_much_output_the_last_is_printed(tmp_path: Path) -> None:
     write = f"import sys; sys.stdout.write(''.join(f'{{i:09}}\\n' for i in range({count})))"
     printed, _ = _done(tmp_path, f'{sys.executable} -c "{write}"')
     assert int(printed[-1]) == count - 1
-    numbers = list(map(int, printed))
+    # The line before what is left out may be cut off.
+    numbers = [int(line) for line in printed if len(line.strip()) == 9]
+    assert len(numbers) >= len(printed) - 1
     assert numbers == sorted(numbers)
     assert (tmp_path / "spine1.output").stat().st_size == 10 * count
 

@@ -19,7 +19,6 @@ from typing import Any
 import yaml
 from pygnmi.client import gNMIclient
 
-from ailb_gen.emulator.fleet import Fleet
 from tests.emulator.gnmi.collector import PASSWORD, USER
 
 KEY = re.compile(r"\[([^=]+)=([^]]*)\]")
@@ -48,16 +47,14 @@ class Gnmic:
         return "".join(f"{name} {value} {at}\n" for name, (value, at) in list(self.samples.items()))
 
     @contextmanager
-    def running(self, fleet: Fleet, folder: Path) -> Iterator[None]:
-        """Subscribe to all targets at the switches of a fleet."""
-        (folder / "ca.pem").write_bytes(fleet.gnmi_certificate)
-        ports = fleet.gnmi_ports()
+    def running(self, ports: Mapping[str, int], trusted: Path, password: str = PASSWORD) -> Iterator[None]:
+        """Subscribe to all targets, each at a port of this machine."""
         with ExitStack() as stack:
             streams = []
             for name, target in self.config["targets"].items():
                 place = "127.0.0.1", ports[name]
                 client = stack.enter_context(
-                    gNMIclient(place, username=USER, password=PASSWORD, path_root=str(folder / "ca.pem"))
+                    gNMIclient(place, username=USER, password=password, path_root=str(trusted))
                 )
                 for one in target["subscriptions"]:
                     streams.append((name, one, client.subscribe2(self._request(one))))

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlencode
 
 import pytest
 
@@ -18,16 +17,15 @@ from ailb_gen.emulator.fleet import Fleet
 from ailb_gen.emulator.traffic import LinkRate
 from ailb_gen.network.fabric import End
 from tests.conftest import example
-from tests.emulator.gnmi.collector import lab_fleet
-from tests.monitoring.gnmic import Gnmic, gnmic_of
+from tests.emulator.gnmi.collector import PASSWORD, lab_fleet
+from tests.monitoring.gnmic import Gnmic
+from tests.monitoring.monitored import Monitored, monitored, place_of
 from tests.monitoring.series import Loads, Watched, damaged, loads_in
-from tests.monitoring.server import asked, prometheus, served, until, write_files
+from tests.monitoring.server import until
 from tests.monitoring.test_alerts import LAB, LEAF, LOST, PLACE, POLICY, PORT, ends
 
 # A load of 1, in bits per second.
 BITS = 8e9
-# Where an alert says what is wrong.
-PLACES = ("alertname", "device", "interface", "color", "spine")
 
 
 def states(watched: Watched, folder: Path) -> list[tuple[Loads, dict[str, str]]]:
@@ -63,76 +61,50 @@ def _keys(path: str) -> set[str]:
     return set(re.findall(r"\[[^]]*\]", path))
 
 
-class Monitored:
-    """The emulated lab with a collector and a Prometheus, whose loads a test changes."""
+@dataclass(frozen=True, slots=True)
+class Emulated:
+    """The emulated lab, monitored, whose loads a test changes."""
 
-    def __init__(self, watched: Watched, gnmic: Gnmic, fabric: EmulatedFabric, fleet: Fleet, url: str) -> None:
-        self.watched, self.gnmic, self.url = watched, gnmic, url
-        self._fabric, self._fleet = fabric, fleet
+    watched: Watched
+    seen: Monitored
+    fabric: EmulatedFabric
+    fleet: Fleet
 
     def send(self, loads: Loads) -> float:
         """Let all links carry loads; return when that began."""
         rates = {End(*port): LinkRate(BITS * out) for port, (out, _) in loads.items()}
-        self._fleet.do(LEAF, lambda _: self._fabric.send(rates))
+        self.fleet.do(LEAF, lambda _: self.fabric.send(rates))
         return time.time()
-
-    def alerts(self) -> list[dict[str, Any]]:
-        """Return the alerts that fire now."""
-        return [one for one in asked(f"{self.url}/alerts")["alerts"] if one["state"] == "firing"]
-
-    def fired_since(self, start: float) -> list[dict[str, str]]:
-        """Return where alerts have fired since a time."""
-        query = f'last_over_time(ALERTS{{alertstate="firing"}}[{time.time() - start:.0f}s])'
-        return [_place(one["metric"]) for one in self.value(query)]
-
-    def value(self, query: str) -> Any:
-        return asked(f"{self.url}/query?{urlencode({'query': query})}")["result"]
-
-    def wait_for_phase(self, part: float, interval_s: float) -> None:
-        """Wait for the next scrape, and a part of the interval after it."""
-        count = len(self.gnmic.scraped)
-        until(lambda: len(self.gnmic.scraped) > count)
-        time.sleep(max(0.0, self.gnmic.scraped[-1] + part * interval_s - time.time()))
-
-
-def _place(labels: Mapping[str, str]) -> dict[str, str]:
-    return {key: labels[key] for key in PLACES if key in labels}
 
 
 @contextmanager
-def monitored(folder: Path, interval_s: int, faster: float) -> Iterator[Monitored]:
+def emulated(folder: Path, interval_s: int, faster: float) -> Iterator[Emulated]:
     """Run all of it until loads are even and known."""
-    watched = Watched(example("lab"), LAB, folder, interval_s=interval_s)
-    fabric = EmulatedFabric.read(LAB)
-    gnmic = gnmic_of(watched.files, faster)
+    watched, fabric = Watched(example("lab"), LAB, folder, interval_s=interval_s), EmulatedFabric.read(LAB)
     with (
         lab_fleet(fabric) as fleet,
-        gnmic.running(fleet, folder),
-        served(gnmic.text) as page,
-        served(lambda: "\n".join([*watched.expected(), ""])) as beside,
+        monitored(watched, fleet.gnmi_ports(), fleet.gnmi_certificate, PASSWORD, faster) as seen,
     ):
-        write_files(watched.files, folder, gnmic=page, uplinks=beside)
-        with prometheus(folder) as url:
-            found = Monitored(watched, gnmic, fabric, fleet, url)
-            found.send(loads_in(LAB))
-            assert len(until(lambda: found.value("count_over_time(ailb_fabric:spine_load:ratio[60s]) > 5"))) == 4
-            yield found
+        found = Emulated(watched, seen, fabric, fleet)
+        found.send(loads_in(LAB))
+        seen.wait_for_loads()
+        yield found
 
 
-def check_alert(one: Monitored, loads: Loads, expected: dict[str, str], part: float, interval_s: int) -> None:
+def check_alert(one: Emulated, loads: Loads, expected: dict[str, str], part: float, interval_s: int) -> None:
     """Let a fault come a part of an interval after a scrape; its alert alone fires, and within two intervals."""
-    one.wait_for_phase(part, interval_s)
+    one.seen.wait_for_phase(part, interval_s)
     start = one.send(loads)
-    (alert,) = until(one.alerts)
-    assert _place(alert["labels"]) == expected
+    (alert,) = until(one.seen.alerts)
+    assert place_of(alert["labels"]) == expected
     after = (datetime.fromisoformat(alert["activeAt"]).timestamp() - start) / interval_s
     assert 0 < after <= 2, (expected, part, after)
     # All rates are of the time after it.
     time.sleep(max(0.0, start + 3 * interval_s - time.time()))
     one.send(loads_in(LAB))
-    until(lambda: not one.alerts())
+    until(lambda: not one.seen.alerts())
     time.sleep(interval_s)
-    assert one.fired_since(start) == [expected]
+    assert one.seen.fired_since(start) == [expected]
 
 
 # pygnmi's own threads raise when their channels close.
@@ -142,9 +114,9 @@ QUIET = pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptio
 @QUIET
 @pytest.mark.long
 def test_each_wrong_state_of_an_emulated_fabric_raises_exactly_its_alert_within_two_intervals(tmp_path: Path) -> None:
-    with monitored(tmp_path, 10, 2) as one:
-        assert answered(one.gnmic)
-        sessions = one.value("sum(ailb_switch:sessions:established)")
+    with emulated(tmp_path, 10, 2) as one:
+        assert answered(one.seen.gnmic)
+        sessions = one.seen.value("sum(ailb_switch:sessions:established)")
         assert [row["value"][1] for row in sessions] == ["32"]
         for (loads, expected), part in zip(states(one.watched, tmp_path), (0.02, 0.2, 0.6, 0.98), strict=True):
             check_alert(one, loads, expected, part, 10)
@@ -154,12 +126,12 @@ def test_each_wrong_state_of_an_emulated_fabric_raises_exactly_its_alert_within_
 @pytest.mark.long
 @pytest.mark.exhaustive
 def test_a_right_emulated_fabric_raises_no_alert_in_ten_minutes(tmp_path: Path) -> None:
-    with monitored(tmp_path, 15, 1) as one:
+    with emulated(tmp_path, 15, 1) as one:
         start = time.time()
         time.sleep(600)
-        assert one.value("count(ailb_uplink:tx_load:ratio)")[0]["value"][1] == "16"
+        assert one.seen.value("count(ailb_uplink:tx_load:ratio)")[0]["value"][1] == "16"
         # Not even for a moment: what is pending would be there, too.
-        assert one.value(f"last_over_time(ALERTS[{time.time() - start:.0f}s])") == []
+        assert one.seen.value(f"last_over_time(ALERTS[{time.time() - start:.0f}s])") == []
 
 
 @QUIET
@@ -167,6 +139,6 @@ def test_a_right_emulated_fabric_raises_no_alert_in_ten_minutes(tmp_path: Path) 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("part", [0.1, 0.5])
 def test_alerts_come_in_time_at_the_intervals_of_the_files(part: float, tmp_path: Path) -> None:
-    with monitored(tmp_path, 15, 1) as one:
+    with emulated(tmp_path, 15, 1) as one:
         for number, (loads, expected) in enumerate(states(one.watched, tmp_path)):
             check_alert(one, loads, expected, part + 0.1 * number, 15)
