@@ -117,8 +117,8 @@ class ChannelSession(ABC):
             self._stalls_s = faults["stall"].lasts_s
         return result
 
-    async def _begun(self, answer: AnyStr, write: Callable[[AnyStr], None]) -> AnyStr:
-        """Return what is left to write of an answer: all, or the second half after a fault that stalls it."""
+    async def _stalled(self, answer: AnyStr, write: Callable[[AnyStr], None]) -> AnyStr:
+        """Return what is left to write of an answer: all, or its second half after a fault that stalls it."""
         if not self._stalls_s:
             return answer
         seconds, self._stalls_s = self._stalls_s, 0.0

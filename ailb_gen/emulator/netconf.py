@@ -99,7 +99,7 @@ class NetconfSession(ChannelSession):
                 body = await self._answer(rpc)
             except RpcRefusedError as error:
                 body = error.xml()
-            self._send(await self._begun(self._framed(rpc.attributes, body), self._send))
+            self._send(await self._stalled(self._framed(rpc.attributes, body), self._send))
             self._host.watch()
             if rpc.operation.tag == "close-session":
                 self.close()

@@ -193,7 +193,7 @@ class Terminal(ChannelSession):
                 shown = self._end_of_text()
             else:
                 shown = await self._with_faults(phase, lambda: self._cli.run(line))
-                shown = await self._begun(shown, self._write)
+                shown = await self._stalled(shown, self._write)
             self._page(shown, line)
         except RpcRefusedError as error:
             self._refuse(error, line, indent)

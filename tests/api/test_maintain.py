@@ -5,13 +5,13 @@ from __future__ import annotations
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 
-from ailb_gen.api.drain import undrain
+from ailb_gen.api.drain import DrainChange, undrain
 from ailb_gen.api.maintain_options import MaintainOptions
 from ailb_gen.api.maintain_steps import MaintenanceSteps
 from ailb_gen.deploy.maintenance_work import WorkDevice, WorkError
@@ -373,17 +373,20 @@ class _Killed(BaseException):
 def test_given_up_again_after_the_end_before_the_fabric_file_was_written(
     small_pod: Pod, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def killed(*given: object, write: bool = True, **named: object) -> object:
+    def killed_at_push(steps: MaintenanceSteps, names: Sequence[str]) -> None:
+        raise _Killed
+
+    def killed_at_writing(fabric: Path, entries: Sequence[str], *, graceful_shutdown: bool, write: bool) -> DrainChange:
         if write:
             raise _Killed
-        return undrain(*given, write=False, **named)  # type: ignore[arg-type]
+        return undrain(fabric, entries, graceful_shutdown=graceful_shutdown, write=False)
 
     service = small_pod.service()
     with monkeypatch.context() as patch, pytest.raises(_Killed):
-        patch.setattr(MaintenanceSteps, "_push", killed)
+        patch.setattr(MaintenanceSteps, "_push", killed_at_push)
         service.maintain(["spine1"], Noting(small_pod), FAST)
     with monkeypatch.context() as patch, pytest.raises(_Killed):
-        patch.setattr("ailb_gen.api.maintain_steps.undrain", killed)
+        patch.setattr("ailb_gen.api.maintain_steps.undrain", killed_at_writing)
         service.resume(lambda past: None, FAST)
     with hurried():
         assert service.resume(lambda past: None, FAST).complete

@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
-from unittest import mock
 
 import pytest
 
 from ailb_gen.emulator.faults import Fault
-from tests.deploy.maintenance import Pod
+from tests.deploy.maintenance import CONTENT, IMAGE, NEW, Pod, write_image
 
-OLD, NEW = "25.4R1.12-EVO", "25.4R2.1-EVO"
-NAME = f"junos-evo-install-qfx-ms-x86-64-{NEW}.iso"
-CONTENT = os.urandom(1 << 20)
+OLD = "25.4R1.12-EVO"
 SPINES = ("spine1", "spine2")
-
-
-@pytest.fixture(autouse=True)
-def quick() -> Iterator[None]:
-    with mock.patch("ailb_gen.emulator.netconf.REBOOT_S", 1.2):
-        yield
 
 
 @pytest.fixture
 def image(tmp_path: Path) -> Path:
-    path = tmp_path / NAME
-    path.write_bytes(CONTENT)
-    return path
+    return write_image(tmp_path)
 
 
 def releases(pod: Pod) -> dict[str, str]:
@@ -70,13 +57,13 @@ def test_a_spine_that_comes_back_with_the_old_release_stops_all_and_can_be_resum
     image.write_bytes(CONTENT)
     ended = small_pod.maintain("--resume")
     assert ended.code == 0, ended.err
-    assert f"spine1: {NAME} is in /var/tmp already, with the same SHA-256\n" in ended.out
+    assert f"spine1: {IMAGE} is in /var/tmp already, with the same SHA-256\n" in ended.out
     assert releases(small_pod) == dict.fromkeys(SPINES, NEW)
     small_pod.assert_as_before()
 
 
 def test_what_is_refused_before_anything_is_changed(small_pod: Pod, image: Path, tmp_path: Path) -> None:
-    empty = tmp_path / f"empty-{NAME}"
+    empty = tmp_path / f"empty-{IMAGE}"
     empty.touch()
     spaced = tmp_path / "an image.iso"
     spaced.write_bytes(CONTENT)

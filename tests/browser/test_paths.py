@@ -119,7 +119,6 @@ def damaged(name: str, seed: int, folder: Path) -> Path:
 
 
 # The first, because it takes longest.
-@pytest.mark.long
 @pytest.mark.exhaustive
 def test_paths_of_the_largest_fabric_equal_those_of_the_command(opened: Opener, reports: Reports) -> None:
     """A sample: a link of the damaged leaf, one of the damaged spine, a link that a path takes, a whole spine."""

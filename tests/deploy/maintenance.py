@@ -5,6 +5,7 @@ Whether a device is in graceful shutdown is asked of the databases of the emulat
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -27,6 +28,9 @@ from tests.conftest import design_of
 from tests.deploy.fabric import BEFORE, LOGIN, PASSWORD, USER, VARIABLE, Outcome, run, statements
 
 SENDER = "protocols bgp graceful-shutdown sender"
+# What an upgrade installs, and how long the emulator then restarts, in seconds.
+NEW, RESTART_S = "25.4R2.1-EVO", 1.2
+IMAGE, CONTENT = f"junos-evo-install-qfx-ms-x86-64-{NEW}.iso", os.urandom(1 << 20)
 TEXT = f"# The pod of the tests.\n{BEFORE}"
 
 
@@ -110,6 +114,13 @@ class Pod:
         assert named & sure == shut & sure, states
 
 
+def write_image(folder: Path) -> Path:
+    """Write what the emulator takes for an image."""
+    path = folder / IMAGE
+    path.write_bytes(CONTENT)
+    return path
+
+
 def files_of(folder: Path) -> dict[str, bytes]:
     """Return the bytes of the fabric file and of all generated files."""
     files = [folder / "fabric.yaml", *(path for path in (folder / "artifacts").rglob("*") if path.is_file())]
@@ -133,5 +144,8 @@ def pod(made: Path, folder: Path, timeout_s: float = 60) -> Iterator[Pod]:
         said = yaml.safe_load(defaults.read_text()) | {"options": {"timeout_s": timeout_s, "connect_timeout_s": 2}}
         defaults.write_text(yaml.safe_dump(said))
         old = {name: statements(device.database.active) for name, device in fleet.devices.items()}
-        with mock.patch.dict("os.environ", {VARIABLE: PASSWORD}):
+        with (
+            mock.patch.dict("os.environ", {VARIABLE: PASSWORD}),
+            mock.patch("ailb_gen.emulator.netconf.REBOOT_S", RESTART_S),
+        ):
             yield Pod(folder, fleet, state, files_of(folder), old)

@@ -1,6 +1,7 @@
 """The command line as netmiko, scrapli, PyEZ's StartShell and plain ssh see it."""
 
 import json
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
@@ -375,6 +376,11 @@ def test_faults_count_on_the_command_line(fleet: Fleet) -> None:
     with pytest.raises((asyncssh.Error, AssertionError)):
         ssh(fleet, "configure; set system domain-name d; commit")
     assert "domain-name d;" in active_text(fleet.devices[LEAF])
+    whole = ssh(fleet, "show configuration")
+    fleet.add_faults(LEAF, Fault("stall", "running", seconds=0.5))
+    begun = time.monotonic()
+    assert ssh(fleet, "show configuration") == whole
+    assert time.monotonic() >= begun + 0.5
 
 
 @pytest.mark.usefixtures("quick_reboots")

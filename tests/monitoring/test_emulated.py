@@ -123,7 +123,6 @@ def test_each_wrong_state_of_an_emulated_fabric_raises_exactly_its_alert_within_
 
 
 @QUIET
-@pytest.mark.long
 @pytest.mark.exhaustive
 def test_a_right_emulated_fabric_raises_no_alert_in_ten_minutes(tmp_path: Path) -> None:
     with emulated(tmp_path, 15, 1) as one:
@@ -135,7 +134,6 @@ def test_a_right_emulated_fabric_raises_no_alert_in_ten_minutes(tmp_path: Path) 
 
 
 @QUIET
-@pytest.mark.long
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("part", [0.1, 0.5])
 def test_alerts_come_in_time_at_the_intervals_of_the_files(part: float, tmp_path: Path) -> None:
