@@ -101,6 +101,9 @@ def check_state(connection: Connection, names: Sequence[str], options: MaintainO
     """Make sure that devices and their peers are as designed. Raises DeployError."""
     with options.progress("verifying before anything is changed", 1):
         found = deviations(connection.context, names)
+    # What was not read any more says nothing about the devices.
+    if options.signals():
+        raise DeployError("nothing was changed: a signal asked for the end")
     if found:
         raise DeployError(
             f"nothing was changed: not all is as designed around {some(names)}:\n{summary(found)}\n"

@@ -184,6 +184,8 @@ class MaintenanceSteps:
             return
         with self._noting(names), self.connect(names) as connection:
             found = deviations(connection.context, names)
+            if self.stopped():
+                return
             own = [one for one in found if one.device in names]
             others = any(one.left for one in self.devices.values())
             if own or (found and not others):

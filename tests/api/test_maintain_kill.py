@@ -193,6 +193,23 @@ def test_a_signal_ends_the_command_and_is_told(
 
 
 @pytest.mark.long
+def test_a_signal_under_an_answer_that_stops_changes_nothing(
+    generated_pod: Path, fork_server: ForkServer, tmp_path: Path
+) -> None:
+    with pod(generated_pod, tmp_path) as on:
+        on.fleet.add_faults("spine1", Fault("stall", "verify", seconds=3600))
+        child = fork_server.start(on.command_line("spine1", "--", "true"), on.folder / "out")
+        while on.fleet.devices["spine1"].faults.active() and not _ended(child.descriptor):
+            time.sleep(0.01)
+        child.send(signal.SIGINT)
+        code, text = child.wait()
+        assert (code, "nothing was changed: a signal asked for the end\n" in text) == (3, True), text
+        assert "not all is as designed" not in text
+        assert on.last() is None
+        on.assert_as_before()
+
+
+@pytest.mark.long
 def test_a_command_that_outlives_the_program_is_not_begun_again(
     generated_pod: Path, fork_server: ForkServer, tmp_path: Path
 ) -> None:

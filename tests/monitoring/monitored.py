@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
@@ -16,11 +17,12 @@ from tests.monitoring.server import asked, prometheus, served, until, write_file
 PLACES = ("alertname", "device", "interface", "color", "spine")
 
 
+@dataclass(frozen=True, slots=True)
 class Monitored:
     """A fabric that is collected and scraped; `url` is the API of Prometheus."""
 
-    def __init__(self, gnmic: Gnmic, url: str) -> None:
-        self.gnmic, self.url = gnmic, url
+    gnmic: Gnmic
+    url: str
 
     def alerts(self) -> list[dict[str, Any]]:
         """Return the alerts that fire now."""
