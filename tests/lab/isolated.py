@@ -18,6 +18,7 @@ from pathlib import Path
 from threading import Timer
 from typing import Any, TypeVar
 
+import pytest
 from coverage import Coverage
 
 from tests.conftest import missing, need_tool
@@ -30,10 +31,12 @@ DATA_FILE = "AILB_COVERAGE_FILE"
 SECONDS = 180
 
 
-def isolated(function: Callable[..., T], *arguments: Any, tools: tuple[str, ...] = ("ip",)) -> T:
+def isolated(
+    function: Callable[..., T], *arguments: Any, tools: tuple[str, ...] = ("ip",), seconds: float = SECONDS
+) -> T:
     """Call a function of a module as the first process of new namespaces; returns what it does.
 
-    Arguments and results are pickled. Skips where programs or namespaces are missing.
+    Arguments and results are pickled. Skips where programs or namespaces are missing; fails after so many seconds.
     """
     for tool in tools:
         need_tool(tool)
@@ -43,7 +46,7 @@ def isolated(function: Callable[..., T], *arguments: Any, tools: tuple[str, ...]
     # A test that runs unmeasured does so there, too.
     measuring = Coverage.current() if sys.gettrace() is not None else None
     environment = {**os.environ, DATA_FILE: measuring.config.data_file if measuring is not None else ""}
-    hanging = Timer(SECONDS, process.kill)
+    hanging = Timer(seconds, process.kill)
     hanging.start()
     try:
         pickle.dump(pickle.dumps((function, arguments, environment)), process.stdin)
@@ -51,7 +54,7 @@ def isolated(function: Callable[..., T], *arguments: Any, tools: tuple[str, ...]
         answer, said = pickle.load(process.stdout)
     except EOFError:
         _forking.cache_clear()
-        raise
+        pytest.fail(f"{function.__name__} ended without an answer, or took more than {seconds:g} s")
     finally:
         hanging.cancel()
     assert answer, said

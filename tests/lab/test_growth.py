@@ -39,6 +39,8 @@ ALL = frozenset(check.id for check in checks_of(OF_LAB))
 MOST_LOST, RATE = 5, 5000.0
 # Sessions are as old as BIRD computes from its clock, which it reads again. Seconds.
 SAME_S = 0.1
+# The largest labs take minutes on a busy machine.
+SECONDS = 800
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +134,7 @@ def _ended(before: Mapping[str, float | None], after: Mapping[str, float | None]
 
 def grows(folder: Path, example: str, unit: Unit, counts: Sequence[int]) -> None:
     """Assert that a fabric grows in a lab without losing packets."""
-    found = isolated(pushed, states(folder, example, unit, counts), folder, tools=TOOLS)
+    found = isolated(pushed, states(folder, example, unit, counts), folder, tools=TOOLS, seconds=SECONDS)
     assert len(found) == len(counts)
     for step in found:
         assert {one.code for one in step.outcomes} == {0}, step.outcomes
@@ -174,4 +176,4 @@ def test_every_state_of_a_growth_passes_lab_check(
     example: str, unit: Unit, counts: tuple[int, ...], tmp_path: Path
 ) -> None:
     for state in states(tmp_path, example, unit, counts)[1:]:
-        assert isolated(checked, state, tools=TOOLS) == []
+        assert isolated(checked, state, tools=TOOLS, seconds=SECONDS) == []
