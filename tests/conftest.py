@@ -6,11 +6,13 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from time import process_time
+from typing import Any
 from zlib import crc32
 
 import pytest
@@ -43,6 +45,8 @@ SHARED = Path(os.environ.get("AILB_SHARED", ROOT.parent / "shared"))
 SHARED_REQUIRED = "AILB_SHARED" in os.environ
 IN_CI = os.environ.get("CI", "").lower() == "true"
 
+# As in sys.settrace.
+TraceFunction = Callable[..., Any]
 # Runs the command line in a process; returns exit code, standard output and standard error.
 Cli = Callable[..., tuple[int, str, str]]
 
@@ -140,7 +144,7 @@ EXHAUSTIVE = tuple(
 
 # Of a test with all its cases, coverage measures this many seconds of processor time, and as many of what sets it up:
 # what follows reaches few lines that were not reached before, and takes five times as long while it is measured.
-MEASURED_S = float(os.environ.get("AILB_MEASURED_S", "1"))
+MEASURED_S = float(os.environ.get("AILB_MEASURED_S", "0.3"))
 measured_s: dict[str, float] = defaultdict(float)
 
 
@@ -203,19 +207,26 @@ def measured(item: pytest.Item, phase: str) -> Generator[None, object, object]:
     trace = sys.gettrace()
     if trace is None:
         return (yield)
+    of_threads = threading.gettrace()
     function, begun = f"{item.nodeid.partition('[')[0]} {phase}", process_time()
     left = 0.0 if is_untraced(item) else MEASURED_S - measured_s[function]
     if left <= 0:
-        sys.settrace(None)
+        set_trace(None, None)
     elif left < math.inf:
-        signal.signal(signal.SIGVTALRM, lambda number, frame: sys.settrace(None))
+        signal.signal(signal.SIGVTALRM, lambda number, frame: set_trace(None, None))
         signal.setitimer(signal.ITIMER_VIRTUAL, left)
     try:
         return (yield)
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        sys.settrace(trace)
+        set_trace(trace, of_threads)
         measured_s[function] += process_time() - begun
+
+
+def set_trace(here: TraceFunction | None, of_threads: TraceFunction | None) -> None:
+    """Set the trace function of this thread, and that of threads that start from now on."""
+    sys.settrace(here)
+    threading.settrace(of_threads)
 
 
 def is_untraced(item: pytest.Item) -> bool:

@@ -2,6 +2,7 @@
 
 import re
 import sys
+import threading
 import time
 import tomllib
 from collections import defaultdict
@@ -87,23 +88,25 @@ def test_coverage_measures_the_beginning_of_a_test(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(conftest, "measured_s", spent)
     monkeypatch.setattr(conftest, "MEASURED_S", 1)
     item: Any = SimpleNamespace(nodeid="tests/test_one.py::test_one[1]", get_closest_marker=lambda name: None)
-    before = sys.gettrace()
+    before = sys.gettrace(), threading.gettrace()
     seen = []
     try:
         for seconds, more in ((0.0, 0.0), (0.99, 0.3), (2.0, 0.0)):
             spent["tests/test_one.py::test_one call"] = seconds
-            sys.settrace(trace)
+            conftest.set_trace(trace, trace)
             call: Any = conftest.pytest_runtest_call(item)
             next(call)
             ends = time.thread_time() + more
             while time.thread_time() < ends:
                 sum(range(10_000))
+            assert threading.gettrace() is sys.gettrace()
             seen.append(sys.gettrace())
             with pytest.raises(StopIteration):
                 call.send(None)
             assert sys.gettrace() is trace
+            assert threading.gettrace() is trace
     finally:
-        sys.settrace(before)
+        conftest.set_trace(*before)
     assert seen == [trace, None, None]
     assert spent["tests/test_one.py::test_one call"] > 2
 
