@@ -80,19 +80,22 @@ def test_modules_that_are_run_by_test_share_no_set_up() -> None:
     assert distribution._split_scope(node) == node
 
 
-def test_coverage_measures_the_beginning_of_a_test(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_coverage_measures_the_beginning_of_a_test_and_more_of_its_first_case(monkeypatch: pytest.MonkeyPatch) -> None:
     def trace(frame: FrameType, event: str, argument: object) -> None:
         """Measure nothing."""
 
     spent: dict[str, float] = defaultdict(float)
     monkeypatch.setattr(conftest, "measured_s", spent)
-    monkeypatch.setattr(conftest, "MEASURED_S", 1)
+    monkeypatch.setattr(conftest, "FIRST_S", 0.4)
+    monkeypatch.setattr(conftest, "MEASURED_S", 0.2)
     item: Any = SimpleNamespace(nodeid="tests/test_one.py::test_one[1]", get_closest_marker=lambda name: None)
     before = sys.gettrace(), threading.gettrace()
     seen = []
     try:
-        for seconds, more in ((0.0, 0.0), (0.99, 0.3), (2.0, 0.0)):
-            spent["tests/test_one.py::test_one call"] = seconds
+        for before_s, more in ((None, 0.3), (None, 0.5), (0.1, 0.0), (0.1, 0.3), (2.0, 0.0)):
+            spent.clear()
+            if before_s is not None:
+                spent["tests/test_one.py::test_one call"] = before_s
             conftest.set_trace(trace, trace)
             call: Any = conftest.pytest_runtest_call(item)
             next(call)
@@ -107,7 +110,7 @@ def test_coverage_measures_the_beginning_of_a_test(monkeypatch: pytest.MonkeyPat
             assert threading.gettrace() is trace
     finally:
         conftest.set_trace(*before)
-    assert seen == [trace, None, None]
+    assert seen == [trace, None, trace, None, None]
     assert spent["tests/test_one.py::test_one call"] > 2
 
 
