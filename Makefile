@@ -88,8 +88,13 @@ LONG_WORKERS ?= $(shell expr 3 \* $$(nproc))
 COVERAGE ?=
 PYTEST := $(BIN)/pytest -n $(WORKERS)
 UNCOMPILED := $(addprefix tests/sim/engine/,test_run_edges.py test_run_conservation.py test_run_theory.py \
-	balancers/test_simple.py test_parts.py::test_tasks_that_wait_where_others_end \
-	test_credits.py::test_pulls_that_are_all_lost_are_made_up_for)
+	test_parts.py::test_tasks_that_wait_where_others_end \
+	test_credits.py::test_pulls_that_are_all_lost_are_made_up_for) \
+	$(addprefix tests/sim/engine/balancers/test_,simple.py conweave.py::test_a_flow_alone_stays_where_it_is \
+	conweave.py::test_marked_paths_are_avoided_for_the_pause hopper.py::test_a_flow_alone_stays_where_it_is \
+	mp_rdma.py::test_acknowledgements_leave_their_paths plb.py::test_a_flow_moves_after_congested_round_trips_in_a_row \
+	seqbalance.py::test_nothing_remains) \
+	$(addprefix tests/sim/fluid/test_dcqcn.py::test_,the_first_cuts_of_two_flows_to_one_host a_queue_pair_goes_on_at_its_rate)
 # Among these, what takes half the time without the compiler and reaches few lines that the others do not reach.
 SLOW := dead_link or hashing_spreads or lost_end or more_link_changes or port_that_comes_back or random_member or \
 	timeout-only or go-back-n

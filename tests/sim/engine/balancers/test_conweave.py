@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import settings as examples
+from hypothesis import settings as drawn
 from hypothesis import strategies as st
 
 from ailb_gen.sim.clos import clos
@@ -13,7 +13,7 @@ from ailb_gen.sim.engine.run import simulate
 from ailb_gen.sim.fabric import FabricArrays
 from ailb_gen.sim.settings import TransportName
 from ailb_gen.sim.workload import Workload
-from tests.conftest import SCALE
+from tests.conftest import examples
 from tests.sim.engine.balancers.small import LONG_US, US, G, assert_conserved, flow_list, last_state, settings
 
 # The last switch waits until the TAIL comes, whenever that is.
@@ -47,7 +47,7 @@ def cases(draw: st.DrawFn) -> tuple[FabricArrays, Workload]:
 
 
 @pytest.mark.hypothesis
-@examples(max_examples=int(15 * SCALE))
+@drawn(max_examples=examples(15))
 @given(cases(), st.sampled_from(("go-back-n", "selective-repeat")), st.integers(0, 1000))
 def test_hosts_see_every_packet_in_order(
     case: tuple[FabricArrays, Workload], transport: TransportName, seed: int
@@ -63,7 +63,7 @@ def test_hosts_see_every_packet_in_order(
 
 
 @pytest.mark.hypothesis
-@examples(max_examples=int(15 * SCALE))
+@drawn(max_examples=examples(15))
 @given(cases(), st.sampled_from((0.0, 0.01)), st.sampled_from((100_000, 9 << 20)), st.integers(0, 1000))
 def test_no_packet_stays_in_a_reordering_queue(
     case: tuple[FabricArrays, Workload], loss: float, buffer_bytes: int, seed: int

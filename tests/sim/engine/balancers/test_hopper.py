@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import settings as examples
+from hypothesis import settings as drawn
 from hypothesis import strategies as st
 
 from ailb_gen.sim.clos import clos
 from ailb_gen.sim.engine.memory import new_state
 from ailb_gen.sim.engine.run import simulate
 from ailb_gen.sim.fabric import FabricArrays
-from tests.conftest import SCALE
+from tests.conftest import examples
 from tests.sim.engine.balancers.small import G, assert_conserved, flow_list, last_state, settings
 
 HOSTS = ("flowbender", "hopper")
@@ -193,7 +193,7 @@ def test_flowbender_moves_for_late_answers_without_marks() -> None:
 
 @pytest.mark.hypothesis
 @pytest.mark.parametrize("balancer", HOSTS)
-@examples(max_examples=int(8 * SCALE))
+@drawn(max_examples=examples(8))
 @given(
     st.lists(st.tuples(st.integers(0, 7), st.integers(1, 7), st.integers(1, 80_000)), min_size=1, max_size=8),
     st.booleans(),
