@@ -27,8 +27,8 @@ from ailb_gen.deploy.watching.readings import DeviceReader
 from benchmarks.deploy import FABRIC, emulated
 from benchmarks.measure import cost
 
-# Rounds after which memory is printed, and how much more than before it may be after the last of them. What the heap
-# holds free differs by twenty MiB from round to round; the blocks that Python has allocated do not.
+# Rounds after which memory is printed, and how much more than the most before it may be after the last of them. What is
+# free, and what is garbage that was not collected yet, differ by twenty MiB from round to round.
 SHOWN, GROWTH_MIB = (2, 5, 10, 20, 50, 100), 10.0
 # Switches of the floor, and CPU seconds of a round next to it.
 SAMPLE, TIMES = 10, 1.5

@@ -142,10 +142,10 @@ EXHAUSTIVE = tuple(
     )
 )
 
-# Seconds of processor time that coverage measures of the first case of a test, of all its cases together, and as many
-# of what sets them up: what follows reaches few lines that were not reached before, and takes five times as long while
-# it is measured.
-FIRST_S = 8.0
+# Coverage measures this many seconds of processor time of the first case of a test, this many of all its cases together,
+# and as many of what sets them up. What follows reaches few lines that were not reached before, and takes five times as
+# long while it is measured.
+FIRST_CASE_S = 8.0
 MEASURED_S = float(os.environ.get("AILB_MEASURED_S", "0.3"))
 measured_s: dict[str, float] = defaultdict(float)
 
@@ -211,7 +211,7 @@ def measured(item: pytest.Item, phase: str) -> Generator[None, object, object]:
         return (yield)
     of_threads = threading.gettrace()
     function, begun = f"{item.nodeid.partition('[')[0]} {phase}", process_time()
-    most = MEASURED_S if function in measured_s else max(FIRST_S, MEASURED_S)
+    most = MEASURED_S if function in measured_s else max(FIRST_CASE_S, MEASURED_S)
     left = 0.0 if is_untraced(item) else most - measured_s[function]
     if left <= 0:
         set_trace(None, None)

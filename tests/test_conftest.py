@@ -86,7 +86,7 @@ def test_coverage_measures_the_beginning_of_a_test_and_more_of_its_first_case(mo
 
     spent: dict[str, float] = defaultdict(float)
     monkeypatch.setattr(conftest, "measured_s", spent)
-    monkeypatch.setattr(conftest, "FIRST_S", 2)
+    monkeypatch.setattr(conftest, "FIRST_CASE_S", 2)
     monkeypatch.setattr(conftest, "MEASURED_S", 0.2)
     item: Any = SimpleNamespace(nodeid="tests/test_one.py::test_one[1]", get_closest_marker=lambda name: None)
     before = sys.gettrace(), threading.gettrace()
