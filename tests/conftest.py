@@ -142,9 +142,9 @@ EXHAUSTIVE = tuple(
     )
 )
 
-# Coverage measures this many seconds of processor time of the first case of a test, this many of all its cases together,
-# and as many of what sets them up. What follows reaches few lines that were not reached before, and takes five times as
-# long while it is measured.
+# Coverage measures this many seconds of processor time of the first case of a test, and of all its cases together; as
+# many of what sets them up. What follows reaches few lines that were not reached before, and takes five times as long
+# while it is measured.
 FIRST_CASE_S = 8.0
 MEASURED_S = float(os.environ.get("AILB_MEASURED_S", "0.3"))
 measured_s: dict[str, float] = defaultdict(float)
