@@ -257,13 +257,14 @@ def test_cost_of_full_tables(tmp_path: Path, capfd: pytest.CaptureFixture[str]) 
     write_sysfs(tmp_path, nics)
     assert len(json.loads(run(tmp_path, "gids", "--json").stdout)["gids"]) == 8 * 256
     command = [oldest_python(), "-I", "-c", FLOOR, str(tmp_path / "sys/class/infiniband")]
-    floor_s = cpu_s(lambda: subprocess.run(command, check=True))
+    start_s = cpu_s(lambda: run(tmp_path, "--help"))
+    floor_s = start_s + cpu_s(lambda: subprocess.run(command, check=True))
     taken_s = cpu_s(lambda: run(tmp_path, "gids"))
     with capfd.disabled():
-        text = f"{taken_s:.3f} s of CPU, {floor_s:.3f} s to start Python and read the files"
+        text = f"{taken_s:.3f} s of CPU, {floor_s:.3f} s to start it and to read the files"
         sys.stderr.write(f"\nailb-host gids, 8 NICs with 256 GIDs: {text}\n")
     # Both take longer on a busy machine.
-    assert taken_s < 4 * floor_s
+    assert taken_s < 2 * floor_s
 
 
 def test_wrong_arguments(tmp_path: Path) -> None:
