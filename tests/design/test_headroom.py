@@ -21,6 +21,7 @@ def told(problems: tuple[Problem, ...]) -> Told:
     return {(problem.code, problem.path, problem.reason) for problem in problems if problem.severity == "error"}
 
 
+@pytest.mark.sampled(4, 6)
 @pytest.mark.parametrize("make", [random_intent, random_mixed])
 @pytest.mark.parametrize("seed", range(examples(20)))
 def test_a_fabric_grows_to_its_limit_and_no_further(make: Callable[[int], str], seed: int) -> None:

@@ -59,6 +59,7 @@ def test_codes_are_read_from_the_smallest_labels_too(tmp_path: Path) -> None:
     assert {code.text for code in zxingcpp.read_barcodes(picture)} == {one.cable.id for one in labeled(lab())}
 
 
+@pytest.mark.sampled(3, 6)
 @pytest.mark.parametrize("sheet", SHEETS)
 def test_a_code_alone_is_read_with_dark_around_its_label(sheet: str, tmp_path: Path) -> None:
     picture = Image.open(pdf_picture(pdf(qr=True, sheet=sheet), tmp_path, dpi=600)).convert("L")

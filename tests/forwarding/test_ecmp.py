@@ -140,6 +140,7 @@ def means(links: Links, flows: Volumes, volumes: Volumes | None) -> tuple[float,
     return float(np.mean([up for up, _ in rows])), float(np.mean([down for _, down in rows]))
 
 
+@pytest.mark.sampled(4, 6)
 @pytest.mark.parametrize("batch", [1, 1_000_000])
 @pytest.mark.parametrize("faster", [1, 2.5])
 @pytest.mark.parametrize("name", ["lab", "brownfield", "jvd-8-uplinks"])

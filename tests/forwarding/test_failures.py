@@ -48,6 +48,7 @@ def differences(found: Impact, expected: Compared, delivers: bool = True) -> dic
     return {name: pair for name, pair in rows.items() if pair[0] != pair[1]}
 
 
+@pytest.mark.sampled(3, 6)
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_links_of_examples(name: str) -> None:
     graph, baseline, slow = example(name)

@@ -156,6 +156,7 @@ def test_an_unusable_netplan_file_is_a_fault_with_its_place(tree: Path, data: by
 ODD = ("\u00a0", "\u2003", "\u3000", "\u2028", "\u0085", "\f", "\v", "\x1c", "\u200b", "\u2060", "\u00ad", "\u2800")
 
 
+@pytest.mark.sampled(6, 6)
 @pytest.mark.parametrize("odd", ODD, ids=ascii)
 @pytest.mark.parametrize("file", FILES)
 def test_what_looks_like_a_blank_is_none(tree: Path, file: str, odd: str) -> None:

@@ -161,6 +161,7 @@ def ranges(count: int, body: str) -> str:
     return "interfaces {\n" + "".join(f"interface-range r{number} {{ {body} }}\n" for number in range(count)) + "}\n"
 
 
+@pytest.mark.sampled(4, 6)
 @pytest.mark.parametrize(
     "text",
     [

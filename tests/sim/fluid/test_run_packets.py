@@ -84,6 +84,7 @@ def test_the_time_of_a_ring_whose_flows_collide(seed: int) -> None:
     assert outcome.totals["cnps"], "without a mark nothing has collided"
 
 
+@pytest.mark.sampled(3, 6)
 @needs_compiler
 @pytest.mark.parametrize(
     ("name", "size"), [("permutation", 1 << 24), ("permutation", 1 << 26), ("all-reduce", 1 << 28)]
