@@ -107,7 +107,7 @@ unit: compiled
 		-m "not long" -k "not ($(SLOW))" $(UNCOMPILED) $(MEASURED) --cov-report=term --cov-fail-under=$(COVERAGE))
 
 test-long: compiled
-	AILB_EXAMPLES=0.5 $(BIN)/pytest -n $(LONG_WORKERS) -m "long and not exhaustive" --durations=25
+	AILB_EXAMPLES=0.25 $(BIN)/pytest -n $(LONG_WORKERS) -m "long and not exhaustive" --durations=25
 
 test-exhaustive: $(STAMP)
 	$(BIN)/pytest -n $(LONG_WORKERS) -m "exhaustive or hypothesis or long"

@@ -31,8 +31,8 @@ from tests.golden_trees import complete
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
 
-# `make test-exhaustive` draws as many random examples as the tests say, `make test-long` half, `make test` a fifth;
-# AILB_EXAMPLES=10 draws ten times as many.
+# `make test-exhaustive` draws as many random examples as the tests say, `make test-long` a quarter, `make test` a
+# fifth; AILB_EXAMPLES=10 draws ten times as many.
 SCALE = float(os.environ.get("AILB_EXAMPLES", "1"))
 
 # A proof is kept and taken over where a test asks for that.
