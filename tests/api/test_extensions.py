@@ -110,7 +110,7 @@ CHECKS = Check('AB001', 'a', 'b', 'c', 'd', run)
 """
 
 
-@pytest.mark.sampled(4, 6)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("module", "reason"),
     [

@@ -66,7 +66,7 @@ OFF = "overrides: {{{}: {{{}: {{ports: {{{}: {{disabled: true}}}}}}}}}}\n"
 THREE = SMALL.replace("spines: 2", "spines: 3")
 
 
-@pytest.mark.sampled(3, 6)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "text",
     [

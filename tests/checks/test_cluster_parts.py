@@ -42,7 +42,7 @@ VARIANTS = {
 }
 
 
-@pytest.mark.sampled(3, 6)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", VARIANTS)
 def test_a_part_is_what_the_fabric_alone_generates(name: str, tmp_path: Path) -> None:
     file, tree = generated(tmp_path, VARIANTS[name])
@@ -89,7 +89,7 @@ def _checks(file: Path, tree: Path) -> set[tuple[str, str]]:
     return {(finding.check, finding.message) for finding in report.findings}
 
 
-@pytest.mark.sampled(4, 6)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("path", "old", "new"), DAMAGES)
 def test_damages_are_found_as_in_the_fabric_alone(path: str, old: str, new: str, tmp_path: Path) -> None:
     file, tree = generated(tmp_path)

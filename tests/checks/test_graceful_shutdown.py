@@ -156,7 +156,7 @@ DAMAGES = [
 ]
 
 
-@pytest.mark.sampled(4, 6)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("name", "old", "new", "checks"), DAMAGES)
 def test_everything_else_is_still_proved(name: str, old: str, new: str, checks: set[str], tmp_path: Path) -> None:
     intent, root = rendered(f"{LAB}graceful_shutdown: spine3\n", tmp_path)
