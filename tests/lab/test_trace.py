@@ -84,7 +84,7 @@ def broken() -> list[tuple[tuple[str, ...], str]]:
     probes += [Probe("h1", source, value("fc00:1:1::99")), Probe("h1", value("fc00:9::1"), source)]
     owners = {value(LOOPBACKS[name]): name for name in SWITCHES}
     owners |= {value("fc00:1:1::1"): "leaf1", value("fd00:1:1::2"): "spine1"}
-    return [(hops, one.end) for one, hops in named(trace(probes, timeout_s=0.3), owners)]
+    return [(hops, one.end) for one, hops in named(trace(probes, timeout_s=1.0), owners)]
 
 
 def test_where_packets_are_lost() -> None:
@@ -107,7 +107,7 @@ def large() -> list[list[tuple[tuple[str, ...], str]]]:
         batch([f"link set {link} mtu {mtu}"], device)
         # A veth takes four bytes more than its MTU, for a VLAN. A smaller MTU that was heard of is not kept to.
         for _ in range(2):
-            seen.append([(hops, one.end) for one, hops in named(arrive(probes, 0.3), owners)])
+            seen.append([(hops, one.end) for one, hops in named(arrive(probes, 1.0), owners)])
     return seen
 
 

@@ -79,7 +79,8 @@ def test_one_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
             began = time.monotonic()
             for number in range(500):
                 hooks.tell(report(CAME, number=number))
-            assert time.monotonic() - began < 1
+            # If each waited for an answer it would take ten times as long.
+            assert time.monotonic() - began < 500 * 0.3 / 10
             (sender,) = hooks._senders
             assert sender.waiting.qsize() <= WAITING
             assert sender.trouble == DROPPED

@@ -253,5 +253,6 @@ def test_a_signal_in_the_middle_of_a_round_ends_it_soon(pushed: Site) -> None:
         threading.Timer(0.5, found.stop.set).start()
         began = time.monotonic()
         assert list(found.reports) == []
-        assert time.monotonic() - began < 5
+        # A tenth of what the device takes.
+        assert time.monotonic() - began < 60
     assert readings() == []
