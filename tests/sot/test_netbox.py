@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -301,8 +302,9 @@ def test_two_pushes_at_once_do_no_harm(empty: Running) -> None:
     written(source(empty, TINY))
     last = source(empty, TINY)
     assert not written(last)
-    keys = [one.record.ref for one in last.stored]
-    assert len(keys) == len(set(keys))
+    # NetBox looks for another address or prefix of the same before it stores one, not while: it may store one twice.
+    counts = Counter(one.record.ref for one in last.stored)
+    assert {ref for ref, count in counts.items() if count > 1} == {one.ref for one in last.plan().conflicts}
 
 
 def test_the_verb(empty: Running, tmp_path: Path) -> None:
