@@ -207,6 +207,16 @@ ALERTS = (
         "Nothing is known about its drift until it answers: the management network, the login, or its host key.",
     ),
     Alert(
+        "AilbFilesUnusable",
+        "warning",
+        # In the first of these rounds they may just have been written.
+        "max by (fabric) (ailb_watch_former_files_rounds{FABRIC}) > 1",
+        AT_ONCE,
+        "drift",
+        "ailb-gen watch cannot use the files of fabric {{ $labels.fabric }}",
+        "For {{ $value }} rounds it has compared with the files before, so what it finds may be wrong.",
+    ),
+    Alert(
         "AilbWatchStopped",
         "warning",
         # A round may take longer than the interval.

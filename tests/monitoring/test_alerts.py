@@ -180,6 +180,10 @@ def test_what_watch_finds(lab: Watched, right: Observed) -> None:
     ]
     # Repaired: the series are gone.
     assert lab.firing(bad, well, 600) == []
+    # Files may be unusable for one round while they are written.
+    former = [replace(right, watch=of_watch() | {WATCH.format("former_files_rounds", ""): n}) for n in (0.0, 1.0, 2.0)]
+    assert lab.firing(former[0], former[1], 600) == []
+    assert lab.firing(former[1], former[2], SOON) == [{"alertname": "AilbFilesUnusable"}]
 
 
 def test_a_device_that_does_not_answer_watch_and_a_watch_that_ended(lab: Watched, right: Observed) -> None:

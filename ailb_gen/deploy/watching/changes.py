@@ -66,7 +66,8 @@ class WatchFigures:
     """The last look at a fabric; `findings` counts by check, severity and device, `answers` has the devices asked.
 
     `round_s` is how long the last whole round took, `ended` when it ended (seconds since 1970), 0 before the first;
-    `every_s` the seconds from one round to the next.
+    `every_s` the seconds from one round to the next. `former` counts the rounds in a row that the former files counted,
+    because those that are there are unusable.
     """
 
     fabric: str = ""
@@ -74,6 +75,7 @@ class WatchFigures:
     rounds: int = 0
     round_s: float = 0.0
     ended: float = 0.0
+    former: int = 0
     answers: Mapping[str, bool] = field(default_factory=dict)
     findings: Mapping[tuple[str, str, str], int] = field(default_factory=dict)
 

@@ -137,7 +137,7 @@ class FabricWatch:
     ) -> None:
         self._files, self._opened, self._options = files, opened, options
         self._publish, self._renew, self._signals, self._progress = publish, renew, signals, progress
-        self._memory, self._unusable = FabricMemory(), ""
+        self._memory, self._unusable, self._former = FabricMemory(), "", 0
         self._changes: list[WatchChange] = []
         self._round_s = self._ended = 0.0
         self._now, self._stack = self._open()
@@ -218,7 +218,8 @@ class FabricWatch:
         counts = self._memory.counts()
         answers = {name: name in read for name in self.devices if name in read or name in silent}
         name, every_s = self.session.intent.fabric.name, self._options.every_s
-        self._publish(WatchFigures(name, every_s, number, self._round_s, self._ended, answers, counts))
+        times = self._round_s, self._ended
+        self._publish(WatchFigures(name, every_s, number, *times, self._former, answers, counts))
         now = len(self.devices), len(read), len(answers) - len(read), sum(counts.values())
         return WatchReport(number, whole, changes, *now, self._round_s)
 
@@ -237,7 +238,7 @@ class FabricWatch:
         if not self._now.files.changed:
             if self._unusable:
                 # Those that were read are back, such as a directory that was moved away.
-                self._unusable = ""
+                self._unusable, self._former = "", 0
                 self._changes.append(WatchChange(ChangeKind.FILES))
                 yield self._report(number - 1, whole=False)
             return
@@ -245,12 +246,13 @@ class FabricWatch:
             found, stack = self._open()
         except AilbError as error:
             # Perhaps they are being written: the next round looks again.
+            self._former += 1
             if str(error) != self._unusable:
                 self._unusable = str(error)
                 self._changes.append(WatchChange(ChangeKind.UNUSABLE, message=str(error)))
                 yield self._report(number - 1, whole=False)
             return
         self.close()
-        self._now, self._stack, self._unusable = found, stack, ""
+        self._now, self._stack, self._unusable, self._former = found, stack, "", 0
         self._changes += [WatchChange(ChangeKind.FILES), *self._memory.forget(self.devices)]
         yield self._report(number - 1, whole=False)

@@ -21,6 +21,7 @@ FIGURES = WatchFigures(
     rounds=3,
     round_s=1.5,
     ended=1000.0,
+    former=2,
     answers={"leaf1": True, "leaf2": False},
     findings={("AILBD02", "error", "leaf1"): 2},
 )
@@ -51,6 +52,7 @@ def test_the_last_look_is_served_as_a_whole() -> None:
             "ailb_watch_interval_seconds": [(own, 300.0)],
             "ailb_watch_round_seconds": [(own, 1.5)],
             "ailb_watch_last_round_timestamp_seconds": [(own, 1000.0)],
+            "ailb_watch_former_files_rounds": [(own, 2.0)],
         }
         with pytest.raises(HTTPError, match="404"):
             page(port, "/")

@@ -12,24 +12,29 @@ import yaml
 from ailb_gen.api.watch import watch
 from ailb_gen.monitoring.alerts import alert_rules
 from tests.cli.verbs import by_hand, committed
-from tests.deploy.fabric import CANARY, SPINES, Generated, site
+from tests.deploy.fabric import CANARY, SPINES, generated, site
 from tests.monitoring.server import asked, prometheus, until
 
 INTERVAL_S = 1
 
 
 @pytest.mark.long
-def test_a_change_by_hand_raises_an_alert_and_its_repair_ends_it(small_fabric: Generated, tmp_path: Path) -> None:
+def test_a_change_by_hand_raises_an_alert_and_its_repair_ends_it(tmp_path: Path) -> None:
+    fabric = generated(tmp_path)
     every_rule = [rule for waiting in (False, True) for rule in alert_rules("tiny", INTERVAL_S, "", waiting)]
     rules = [rule for rule in every_rule if "ailb_watch" in rule["expr"]]
-    assert {rule["alert"] for rule in rules} == {"AilbDrift", "AilbDeviation", "AilbNotAnswering", "AilbWatchStopped"}
+    own = {"AilbDrift", "AilbDeviation", "AilbNotAnswering", "AilbFilesUnusable", "AilbWatchStopped"}
+    assert {rule["alert"] for rule in rules} == own
     stop = threading.Event()
-    with site(small_fabric, tmp_path) as pushed:
-        for name, tree in small_fabric.after.items():
+    with site(fabric, tmp_path) as pushed:
+        for name, tree in fabric.after.items():
             pushed.fleet.do(name, partial(committed, tree=tree))
-        files = small_fabric.fabric, small_fabric.artifacts
         with watch(
-            *files, inventory=pushed.inventory, every_s=1.0, listen=("127.0.0.1", 0), signals=stop.is_set
+            *(fabric.fabric, fabric.artifacts),
+            inventory=pushed.inventory,
+            every_s=1.0,
+            listen=("127.0.0.1", 0),
+            signals=stop.is_set,
         ) as found:
             thread = threading.Thread(target=lambda: list(found.rounds()))
             thread.start()
@@ -63,6 +68,11 @@ def test_a_change_by_hand_raises_an_alert_and_its_repair_ends_it(small_fabric: G
                     assert until(lambda: firing() == raised)
                     by_hand(pushed, CANARY, "delete protocols bgp group fabric-blue description\n")
                     by_hand(pushed, SPINES[0], "set chassis maximum-ecmp 16\n")
+                    assert until(lambda: firing() == set())
+                    text = fabric.fabric.read_text()
+                    fabric.fabric.write_text("name: [\n")
+                    assert until(lambda: firing() == {("AilbFilesUnusable", "")})
+                    fabric.fabric.write_text(text)
                     assert until(lambda: firing() == set())
                     stop.set()
                     assert until(lambda: firing() == {("AilbWatchStopped", "")})
