@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ailb_gen.deploy.planning import Plan
     from ailb_gen.deploy.push import PushOptions
     from ailb_gen.deploy.run_history import StateDirectory
+    from ailb_gen.deploy.run_hooks import Hooks
     from ailb_gen.deploy.session import Access, DeploySession
     from ailb_gen.deploy.switch_driver import DeviceError
     from ailb_gen.deploy.wave import RunReport
@@ -183,6 +184,13 @@ class Connection:
         with self._runs("rollback", options) as runs:
             return runs.rollback(run)
 
+    def hooks(self, verb: str, what: str) -> Hooks:
+        """Return the hooks of the inventory for a run or a maintenance."""
+        from ailb_gen.deploy.run_hooks import Hooks
+
+        about = {"fabric": self.context.intent.fabric.name, "verb": verb, "user": self.context.user}
+        return Hooks(self.context.inventory.hooks, self._access.secrets, about, what, self._warn)
+
     @contextmanager
     def _runs(self, verb: str, options: PushOptions | None) -> Iterator[Deployment]:
         """Give the runs of this fabric while no other process has any, and tell its hooks.
@@ -204,8 +212,7 @@ class Connection:
             **options.recorded,
         }
         told = options.begun
-        about = {"fabric": self.context.intent.fabric.name, "verb": verb, "user": self.context.user}
-        hooks = RunHooks(self.context.inventory.hooks, self._access.secrets, about, self._warn)
+        hooks = RunHooks(self.hooks(verb, "run"))
 
         def begun(run: str) -> None:
             told(run)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -30,6 +30,7 @@ from ailb_gen.deploy.maintenance_record import (
 )
 from ailb_gen.deploy.push import RunLog
 from ailb_gen.deploy.run_history import StateDirectory, none_unsettled
+from ailb_gen.deploy.run_hooks import END, FAILURE, START, Hooks
 from ailb_gen.deploy.session import user_name
 from ailb_gen.errors import AilbError, DeployError, UsageError
 from ailb_gen.progress import unheeded
@@ -75,6 +76,18 @@ class MaintenanceReport:
         done = not self.left if self.given_up else all(one.finished for one in self.devices.values())
         return done and not self.stopped and not self.unrecorded
 
+    @property
+    def reasons(self) -> list[str]:
+        """Why it is not complete: what failed on devices, why no other was begun, what could not be recorded."""
+        failed = [one.reason for one in self.devices.values() if one.reason and not one.finished]
+        return [*failed, *filter(None, (self.stopped, self.unrecorded))]
+
+    @property
+    def outcome(self) -> dict[str, str]:
+        """How it ended, as hooks are told."""
+        state = STOPPED if not self.complete else GIVEN_UP if self.given_up else COMPLETE
+        return {"state": state, "why": redact("\n".join(self.reasons))}
+
 
 @dataclass(frozen=True, slots=True)
 class Maintainer:
@@ -100,7 +113,8 @@ class Maintainer:
         is changed; what became of each device is in the report.
         """
         options = options or MaintainOptions()
-        with self._alone():
+        # Hooks are waited for when others may begin.
+        with ExitStack() as last, self._alone():
             self._none_left()
             with self.connect(()) as connection:
                 design = check_files(connection, options)
@@ -109,13 +123,15 @@ class Maintainer:
                 roles = {name: connection.context.roles[name] for batch in batches for name in batch}
                 if roles:
                     check_state(connection, list(roles), options)
+                hooks = connection.hooks("maintain", "maintenance")
             if dry_run or not roles:
                 return MaintenanceReport("", None, {n: DeviceProgress(role) for n, role in roles.items()}, needless)
             approved = options.approve(f"Begin the maintenance of {some(roles)}?")
             if not approved:
                 raise DeployError("nothing was changed: it was not approved")
             past = self._begin(batches, roles, work, options, approved)
-            return self._run(past, work, options, approved, needless)
+            last.callback(hooks.finish)
+            return self._run(past, work, options, approved, hooks, needless)
 
     def resume(
         self,
@@ -128,7 +144,7 @@ class Maintainer:
         `work_of` makes its work again from its record; None gives it up: what was begun comes back without work.
         `given` are options that replace the recorded ones. Raises UsageError, OutputError.
         """
-        with self._alone():
+        with ExitStack() as last, self._alone():
             past = need_unfinished(self._kept_in)
             work = work_of(past)
             kept = {key: value for key, value in past.options.items() if key in KEPT}
@@ -140,7 +156,10 @@ class Maintainer:
             approved = options.approve(f"{doing.capitalize()}?")
             if not approved:
                 raise DeployError("nothing more was changed: it was not approved")
-            return self._run(past, work, options, approved)
+            with self.connect(()) as connection:
+                hooks = connection.hooks("maintain", "maintenance")
+            last.callback(hooks.finish)
+            return self._run(past, work, options, approved, hooks)
 
     def last(self) -> RecordedMaintenance | None:
         """Return the last maintenance by its record, None if there is none. Raises OutputError."""
@@ -196,14 +215,19 @@ class Maintainer:
         work: MaintenanceWork | None,
         options: MaintainOptions,
         approved: str,
+        hooks: Hooks,
         needless: Mapping[str, str] = MappingProxyType({}),
     ) -> MaintenanceReport:
-        """Do what is left of a maintenance, and record how it ended. Raises OutputError before anything is done."""
+        """Do what is left of a maintenance, and record and tell how it ended.
+
+        Raises OutputError before anything is done.
+        """
         state, stopped, unrecorded = self._kept_in, "", ""
         with _recording(state, past.name) as log:
             log.reserve(len(past.devices))
             log.write("part", **_who(options), approved=approved, gives_up=work is None)
             devices = dict(past.devices)
+            hooks.send(START, _told(past.name, devices))
             steps = MaintenanceSteps(
                 self.fabric,
                 self.artifacts,
@@ -220,7 +244,11 @@ class Maintainer:
                 stopped = _carry_out(steps, past)
             except UnrecordedError as error:
                 unrecorded = str(error)
-        return MaintenanceReport(past.name, state.log(past.name), devices, needless, stopped, unrecorded, work is None)
+        report = MaintenanceReport(
+            past.name, state.log(past.name), devices, needless, stopped, unrecorded, work is None
+        )
+        hooks.send(END if report.complete else FAILURE, _told(past.name, devices) | report.outcome)
+        return report
 
     def _none_left(self) -> None:
         """Make sure that no maintenance is unfinished on a device. Raises UsageError, OutputError."""
@@ -243,6 +271,11 @@ class Maintainer:
             raise UsageError(
                 f"{self.fabric}: it was changed since the maintenance {past.name} stopped; nothing was changed; {ways}"
             )
+
+
+def _told(name: str, devices: Mapping[str, DeviceProgress]) -> dict[str, Any]:
+    """Return what hooks are told of a maintenance: its record, and the state of every device."""
+    return {"maintenance": name, "devices": {device: one.text for device, one in devices.items()}}
 
 
 def _who(options: MaintainOptions) -> dict[str, object]:

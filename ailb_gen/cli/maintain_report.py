@@ -90,10 +90,8 @@ def conclude(report: MaintenanceReport, place: FabricArguments, dry_run: bool) -
         echo((f"{what}; record: {report.file}", Style.PASS))
         return
     lines = [f"  {name}: {report.devices[name].text}" for name in report.devices if name not in done]
-    reasons = [one.reason for one in report.devices.values() if one.reason and not one.finished]
-    reasons += [text for text in (report.stopped, report.unrecorded) if text]
     text = "\n".join(
-        [f"maintenance {report.name}: {len(done)} of {len(report.devices)} devices done", *lines, *reasons]
+        [f"maintenance {report.name}: {len(done)} of {len(report.devices)} devices done", *lines, *report.reasons]
     )
     if report.left:
         raise AttentionError("\n".join([text, *_ways(place)]))

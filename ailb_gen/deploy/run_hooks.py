@@ -1,4 +1,4 @@
-"""Hooks: a POST to a URL when a run starts, ends or fails, or a watch finds a change, which neither delays.
+"""Hooks: a POST to a URL when a run or a maintenance starts, ends or fails, or a watch finds a change; none delays it.
 
 Each hook has a thread of its own. What it has not sent some seconds after the end is given up, with a note.
 """
@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from ailb_gen.deploy.credentials import CredentialError, SecretCache
 from ailb_gen.deploy.inventory import Hook
+from ailb_gen.deploy.maintenance_record import FINISHED
 from ailb_gen.deploy.run_history import ROLLBACK, StateDirectory
 from ailb_gen.deploy.run_summary import RecordedState, RunSummary, summaries
 from ailb_gen.progress import Warn
@@ -25,7 +26,9 @@ TIMEOUT_S = 4.0
 WAIT_S = 5.0
 # The version of the body.
 VERSION = 1
-# The moment of a watch; lines of its message in Slack.
+# Moments of runs and maintenances.
+START, END, FAILURE = "start", "end", "failure"
+# The moment of a watch; lines of a message in Slack.
 FINDINGS, SLACK_LINES = "findings", 20
 Body = Mapping[str, Any]
 
@@ -88,51 +91,65 @@ def finish(senders: Sequence[HookSender], what: str, warn: Warn) -> None:
             warn(f"warning: the hook of {sender.hook.url} was not told all of the {what}: {sender.trouble}")
 
 
-class RunHooks:
-    """The hooks of a run: `begun` is called when a record is open, `ended` when all is over.
+class Hooks:
+    """The hooks of `what` starts and ends: a run or a maintenance.
 
     `about` is what every body says: fabric, verb, user. `warn` prints a note.
     """
 
-    def __init__(self, hooks: Sequence[Hook], secrets: SecretCache, about: Body, warn: Warn) -> None:
+    def __init__(self, hooks: Sequence[Hook], secrets: SecretCache, about: Body, what: str, warn: Warn) -> None:
         self._senders = senders_of(hooks, secrets)
-        self._about, self._warn = about, warn
+        self._about, self._what, self.warn = about, what, warn
+        self._started = False
+
+    def send(self, moment: str, facts: Body) -> None:
+        """Send a moment with its facts to the hooks that want it."""
+        if not self._started:
+            for sender in self._senders:
+                sender.start()
+        self._started = True
+        body = headed(moment, self._about, facts)
+        for sender in self._senders:
+            if moment in sender.hook.on:
+                # Hours may have passed since the URL could not be had.
+                sender.secrets.forget(failures=True)
+                sender.waiting.put(body)
+
+    def finish(self) -> None:
+        """Wait a little until everything is sent, and note what was not."""
+        if self._started:
+            finish(self._senders, self._what, self.warn)
+
+
+class RunHooks:
+    """The hooks of runs: `begun` is called when a record is open, `ended` when all is over."""
+
+    def __init__(self, hooks: Hooks) -> None:
+        self._hooks = hooks
         self._runs: list[str] = []
 
     def begun(self, run: str) -> None:
         """Tell that a run starts; once for each run."""
-        if not self._senders or run in self._runs:
-            return
-        if not self._runs:
-            for sender in self._senders:
-                sender.start()
-        self._runs.append(run)
-        self._send("start", {"run": run})
+        if run not in self._runs:
+            self._runs.append(run)
+            self._hooks.send(START, {"run": run})
 
     def ended(self, state: StateDirectory) -> None:
         """Tell how every run ended, by its record; wait a little until that is sent, and note what was not."""
-        if not self._runs:
-            return
         for one in self._over(state):
-            self._send("end" if _well(one) else "failure", _facts(one))
-        finish(self._senders, "run", self._warn)
+            self._hooks.send(END if _well(one) else FAILURE, _facts(one))
+        self._hooks.finish()
 
     def _over(self, state: StateDirectory) -> list[RunSummary]:
         """Return what the records say of the runs; nothing where they cannot be read any more."""
         try:
-            names = state.runs()
+            names = state.runs() if self._runs else []
         except OSError as error:
-            self._warn(f"warning: hooks were not told of the end: {state.path}: {error.strerror}")
+            self._hooks.warn(f"warning: hooks were not told of the end: {state.path}: {error.strerror}")
             return []
         first = min((names.index(run) for run in self._runs if run in names), default=len(names))
         found = summaries(state, reversed(names[first:]))
         return [one for one in reversed(found) if one.run in self._runs]
-
-    def _send(self, moment: str, facts: Body) -> None:
-        body = headed(moment, self._about, facts)
-        for sender in self._senders:
-            if moment in sender.hook.on:
-                sender.waiting.put(body)
 
 
 def _well(one: RunSummary) -> bool:
@@ -150,7 +167,7 @@ def _facts(one: RunSummary) -> Body:
 
 def _slack(body: Body) -> Body:
     """Return the body in Slack's form: one text, in which `&`, `<` and `>` are escaped."""
-    text = _watch_text(body) if body["event"] == FINDINGS else _run_text(body)
+    text = next(text for key, text in TEXTS.items() if key in body)(body)
     return {"text": text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")}
 
 
@@ -165,6 +182,19 @@ def _watch_text(body: Body) -> str:
     return "\n".join([where, *lines, *([f"and {left:,} more"] if left else [])])
 
 
+def _maintenance_text(body: Body) -> str:
+    """Return how a maintenance begins or ends as one text: the first devices that are not done, by name."""
+    left = [f"{name}: {state}" for name, state in body["devices"].items() if state != FINISHED]
+    more = len(left) - SLACK_LINES
+    end = f": {body['state']}" if "state" in body else ""
+    by = f"by {body['user']}@{body['host']}"
+    head = f"{body['fabric']}: maintain {body['event']}, maintenance {body['maintenance']} {by}"
+    why = body.get("why", "").split("\n")
+    return "\n".join(
+        [f"{head}{end}", *left[:SLACK_LINES], *([f"and {more:,} more"] if more > 0 else []), *filter(None, why)]
+    )
+
+
 def _run_text(body: Body) -> str:
     counts: dict[str, int] = {}
     for outcome in body.get("devices", {}).values():
@@ -177,6 +207,12 @@ def _run_text(body: Body) -> str:
     return f"{text}; {told}" if told else text
 
 
+# How a body is written in Slack, by the key that says what it is about.
+TEXTS: Mapping[str, Callable[[Body], str]] = {
+    "round": _watch_text,
+    "maintenance": _maintenance_text,
+    "run": _run_text,
+}
 FORMS: Mapping[str, Callable[[Body], Body]] = {"json": lambda body: body, "slack": _slack}
 
 

@@ -57,9 +57,14 @@ class Pod:
         return self.folder / "fabric.yaml"
 
     @property
+    def inventory(self) -> Path:
+        """The folder of the inventory."""
+        return self.folder / "inventory"
+
+    @property
     def words(self) -> list[str]:
         """The beginning of the command line."""
-        return ["maintain", str(self.fabric), str(self.folder / "artifacts"), "-i", str(self.folder / "inventory")]
+        return ["maintain", str(self.fabric), str(self.folder / "artifacts"), "-i", str(self.inventory)]
 
     def command_line(self, *more: str) -> list[str]:
         """Return a whole command line, patient with nothing."""
@@ -72,7 +77,7 @@ class Pod:
 
     def service(self) -> Maintainer:
         """Return the service behind the verb."""
-        return maintainer(self.fabric, self.folder / "artifacts", inventory=self.folder / "inventory")
+        return maintainer(self.fabric, self.folder / "artifacts", inventory=self.inventory)
 
     def files(self) -> dict[str, bytes]:
         """Return the bytes of the fabric file and of all generated files."""

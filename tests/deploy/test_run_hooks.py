@@ -20,6 +20,7 @@ from ailb_gen.deploy.inventory_files import InventoryFiles
 from ailb_gen.emulator.faults import Fault
 from ailb_gen.errors import IntentError
 from tests.deploy.fabric import LAST, ORDER, Site, run
+from tests.deploy.maintenance import Pod
 from tests.deploy.test_deployment_rollback import killed
 
 TOKEN = "T0KEN-that-nobody-may-see"
@@ -63,7 +64,7 @@ def served(service: Service) -> Iterator[Service]:
         server.server_close()
 
 
-def hooked(site: Site, monkeypatch: pytest.MonkeyPatch, url: str, **more: object) -> None:
+def hooked(site: Site | Pod, monkeypatch: pytest.MonkeyPatch, url: str, **more: object) -> None:
     """Let the inventory have a hook."""
     monkeypatch.setenv("AILB_TEST_HOOK", url)
     path = site.inventory / "defaults.yaml"
