@@ -91,11 +91,15 @@ class MaintenanceReport:
 
 @dataclass(frozen=True, slots=True)
 class Maintainer:
-    """A fabric whose devices are maintained: its files, what connects to its devices, and where that is recorded."""
+    """A fabric whose devices are maintained: its files, what connects to its devices, and where that is recorded.
+
+    `hooks` reads those of its inventory.
+    """
 
     fabric: Path
     artifacts: Path
     connect: Connecting
+    hooks: Callable[[], Hooks]
     state: Path | None = None
 
     def maintain(
@@ -114,7 +118,7 @@ class Maintainer:
         """
         options = options or MaintainOptions()
         # Hooks are waited for when others may begin.
-        with ExitStack() as last, self._alone():
+        with ExitStack() as after, self._alone():
             self._none_left()
             with self.connect(()) as connection:
                 design = check_files(connection, options)
@@ -123,15 +127,13 @@ class Maintainer:
                 roles = {name: connection.context.roles[name] for batch in batches for name in batch}
                 if roles:
                     check_state(connection, list(roles), options)
-                hooks = connection.hooks("maintain", "maintenance")
             if dry_run or not roles:
                 return MaintenanceReport("", None, {n: DeviceProgress(role) for n, role in roles.items()}, needless)
             approved = options.approve(f"Begin the maintenance of {some(roles)}?")
             if not approved:
                 raise DeployError("nothing was changed: it was not approved")
             past = self._begin(batches, roles, work, options, approved)
-            last.callback(hooks.finish)
-            return self._run(past, work, options, approved, hooks, needless)
+            return self._run(past, work, options, approved, after, needless)
 
     def resume(
         self,
@@ -144,7 +146,7 @@ class Maintainer:
         `work_of` makes its work again from its record; None gives it up: what was begun comes back without work.
         `given` are options that replace the recorded ones. Raises UsageError, OutputError.
         """
-        with ExitStack() as last, self._alone():
+        with ExitStack() as after, self._alone():
             past = need_unfinished(self._kept_in)
             work = work_of(past)
             kept = {key: value for key, value in past.options.items() if key in KEPT}
@@ -156,10 +158,7 @@ class Maintainer:
             approved = options.approve(f"{doing.capitalize()}?")
             if not approved:
                 raise DeployError("nothing more was changed: it was not approved")
-            with self.connect(()) as connection:
-                hooks = connection.hooks("maintain", "maintenance")
-            last.callback(hooks.finish)
-            return self._run(past, work, options, approved, hooks)
+            return self._run(past, work, options, approved, after)
 
     def last(self) -> RecordedMaintenance | None:
         """Return the last maintenance by its record, None if there is none. Raises OutputError."""
@@ -215,13 +214,15 @@ class Maintainer:
         work: MaintenanceWork | None,
         options: MaintainOptions,
         approved: str,
-        hooks: Hooks,
+        after: ExitStack,
         needless: Mapping[str, str] = MappingProxyType({}),
     ) -> MaintenanceReport:
-        """Do what is left of a maintenance, and record and tell how it ended.
+        """Do what is left of a maintenance, and record and tell how it ended; `after` waits for its hooks.
 
-        Raises OutputError before anything is done.
+        Raises UsageError, IntentError and OutputError before anything is done.
         """
+        hooks = self.hooks()
+        after.callback(hooks.finish)
         state, stopped, unrecorded = self._kept_in, "", ""
         with _recording(state, past.name) as log:
             log.reserve(len(past.devices))
@@ -349,4 +350,9 @@ def maintainer(
             warn=warn,
         )
 
-    return Maintainer(Path(fabric), Path(artifacts), reach, state)
+    def hooks() -> Hooks:
+        # The files may be those of another fabric file now: what was begun is given up all the same.
+        with connect(fabric, inventory=inventory, warn=warn) as connection:
+            return connection.hooks("maintain", "maintenance")
+
+    return Maintainer(Path(fabric), Path(artifacts), reach, hooks, state)
