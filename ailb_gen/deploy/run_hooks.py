@@ -92,9 +92,9 @@ def finish(senders: Sequence[HookSender], what: str, warn: Warn) -> None:
 
 
 class Hooks:
-    """The hooks of `what` starts and ends: a run or a maintenance.
+    """Tells hooks that a run or a maintenance starts or ends.
 
-    `about` is what every body says: fabric, verb, user. `warn` prints a note.
+    `about` is what every body says: fabric, verb, user. `what` names it in a note, which `warn` prints.
     """
 
     def __init__(self, hooks: Sequence[Hook], secrets: SecretCache, about: Body, what: str, warn: Warn) -> None:
