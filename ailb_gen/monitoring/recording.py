@@ -25,6 +25,9 @@ IDLE_BPS = 1_000_000
 SILENT, SHORT, HIGH = 0.05, 0.36, 1.25
 # Of the load of its color everywhere, below which a link, or a leaf, has less than the color.
 LESS = 0.5
+# Of what one color lacks, how much one other has more when prefixes have that. ECMP spreads what is on its backup: of
+# four queue pairs over three colors it may put three on one.
+WHOLE = 0.8
 UP, ESTABLISHED = 1, 6
 # Counters that loads follow from; the others stand still where all is right.
 _OF_LOADS = ("tx_octets", "rx_octets")
@@ -146,7 +149,7 @@ def _located(one: str, design: Design) -> Iterator[Recording]:
         f"{received} / {by_color} group_left () ailb_fabric:color_load:ratio{{{one}}} < {LESS} "
         f"and {color_here} {received} < {SHORT}",
     )
-    wrong = "\n  or ".join(_wrong(one, color, len(design.colors)) for color in design.colors)
+    wrong = "\n  or ".join(_wrong(one, color) for color in design.colors)
     yield Recording("ailb_color:wrong:ratio", wrong)
     backed = "|".join(color.name for color in design.colors if color.backup)
     unless = f"unless {color_here} ailb_color:wrong:ratio{{{one}}} unless {color_here} ailb_uplink:mute:ratio{{{one}}}"
@@ -190,18 +193,17 @@ def _uneven(one: str) -> Iterator[Recording]:
     )
 
 
-def _wrong(one: str, color: Color, colors: int) -> str:
+def _wrong(one: str, color: Color) -> str:
     """Return where a leaf receives nothing by a color and its part by one other: its prefixes have that.
 
-    What one color lacks, the other has more; with all colors as backup, each of the others an even part of it.
+    What one color lacks, that one has more; on its backup, with all colors, each of the others has a part of it.
     """
     names = [color.name] + ([color.backup] if color.backup not in ("", ALL_COLORS) else [])
-    even = 1 / (colors - 1) if colors > 2 else 0.0
     here, of_leaf = "on (fabric, device, color)", "on (fabric, device)"
     short = f'ailb_color:short:ratio{{{one}, color="{color.name}"}}'
     others = f'ailb_color:rx_load:ratio{{{one}, color!~"{"|".join(names)}"}}'
     return (
-        f"{short} and {of_leaf} ({others} - 1 > {of_leaf} group_left () {(even + 1) / 2:.4g} * (1 - {short})) "
+        f"{short} and {of_leaf} ({others} - 1 > {of_leaf} group_left () {WHOLE} * (1 - {short})) "
         f'unless {here} ailb_uplink:down:recent{{{one}, role="leaf"}} unless {here} ailb_uplink:mute:ratio{{{one}}} '
         f"unless {of_leaf} ailb_switch:sessions:recent{{{one}}}"
     )

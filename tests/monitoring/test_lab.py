@@ -26,8 +26,9 @@ from tests.monitoring.test_alerts import LAB, LEAF
 from tests.monitoring.test_emulated import QUIET
 from tests.ports import free_ports
 
-# Seconds of a scrape interval. Packets per second of a flow: each uplink carries some megabits per second.
-INTERVAL_S, RATE = 5, 200
+# Seconds of a scrape interval. Packets per second of a flow: each uplink carries some megabits per second. Enough queue
+# pairs between two NICs that ECMP never puts all of a color on one other.
+INTERVAL_S, RATE, QPS = 5, 25, 32
 SENDER = "stripe2-leaf1"
 PREFIX = "fc00:1:1:1::/64"
 TERM = "policy-options policy-statement FABRIC-IN term lost"
@@ -45,7 +46,7 @@ def running_lab(folder: Path) -> Iterator[tuple[dict[str, str], dict[str, int]]]
     assert up.returncode == 0, up.stderr
     try:
         words = [sys.executable, "-m", "ailb_gen", "lab", "traffic", "--lab", "seen"]
-        words += ["--rate", str(RATE), "--count", str(RATE * 900)]
+        words += ["--qps", str(QPS), "--rate", str(RATE), "--count", str(RATE * 900)]
         with subprocess.Popen(words, cwd=ROOT, env=env, stdout=subprocess.DEVNULL) as traffic:
             try:
                 yield env, json.loads(up.stdout)["gnmi"]
