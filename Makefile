@@ -97,7 +97,7 @@ UNCOMPILED := $(addprefix tests/sim/engine/,test_run_edges.py test_run_conservat
 	$(addprefix tests/sim/fluid/test_dcqcn.py::test_,the_first_cuts_of_two_flows_to_one_host a_queue_pair_goes_on_at_its_rate)
 # Among these, what takes half the time without the compiler and reaches few lines that the others do not reach.
 SLOW := dead_link or hashing_spreads or lost_end or more_link_changes or port_that_comes_back or random_member or \
-	timeout-only or go-back-n
+	timeout-only or go-back-n or headroom_that_is or lossless_fabric_drops or loss_in_a_window
 MEASURED := --cov=ailb_gen --cov-branch --cov-append
 
 unit: compiled
