@@ -98,18 +98,18 @@ class Hooks:
     """
 
     def __init__(self, hooks: Sequence[Hook], secrets: SecretCache, about: Body, what: str, warn: Warn) -> None:
-        self._senders = senders_of(hooks, secrets)
+        self.senders = senders_of(hooks, secrets)
         self._about, self._what, self.warn = about, what, warn
         self._started = False
 
     def send(self, moment: str, facts: Body) -> None:
         """Send a moment with its facts to the hooks that want it."""
         if not self._started:
-            for sender in self._senders:
+            for sender in self.senders:
                 sender.start()
         self._started = True
         body = headed(moment, self._about, facts)
-        for sender in self._senders:
+        for sender in self.senders:
             if moment in sender.hook.on:
                 # Hours may have passed since the URL could not be had.
                 sender.secrets.forget(failures=True)
@@ -118,7 +118,7 @@ class Hooks:
     def finish(self) -> None:
         """Wait a little until everything is sent, and note what was not."""
         if self._started:
-            finish(self._senders, self._what, self.warn)
+            finish(self.senders, self._what, self.warn)
 
 
 class RunHooks:
@@ -130,7 +130,8 @@ class RunHooks:
 
     def begun(self, run: str) -> None:
         """Tell that a run starts; once for each run."""
-        if run not in self._runs:
+        # Without hooks, records are not read at the end.
+        if self._hooks.senders and run not in self._runs:
             self._runs.append(run)
             self._hooks.send(START, {"run": run})
 
