@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ailb_gen.deploy.planning import Plan
     from ailb_gen.deploy.push import PushOptions
     from ailb_gen.deploy.run_history import StateDirectory
-    from ailb_gen.deploy.run_hooks import Hooks
+    from ailb_gen.deploy.run_hooks import EventHooks
     from ailb_gen.deploy.session import Access, DeploySession
     from ailb_gen.deploy.switch_driver import DeviceError
     from ailb_gen.deploy.wave import RunReport
@@ -184,12 +184,12 @@ class Connection:
         with self._runs("rollback", options) as runs:
             return runs.rollback(run)
 
-    def hooks(self, verb: str, what: str) -> Hooks:
+    def hooks(self, verb: str, what: str) -> EventHooks:
         """Return the hooks of the inventory for a run or a maintenance."""
-        from ailb_gen.deploy.run_hooks import Hooks
+        from ailb_gen.deploy.run_hooks import EventHooks
 
         about = {"fabric": self.context.intent.fabric.name, "verb": verb, "user": self.context.user}
-        return Hooks(self.context.inventory.hooks, self._access.secrets, about, what, self._warn)
+        return EventHooks(self.context.inventory.hooks, self._access.secrets, about, what, self._warn)
 
     @contextmanager
     def _runs(self, verb: str, options: PushOptions | None) -> Iterator[Deployment]:

@@ -30,7 +30,7 @@ from ailb_gen.deploy.maintenance_record import (
 )
 from ailb_gen.deploy.push import RunLog
 from ailb_gen.deploy.run_history import StateDirectory, none_unsettled
-from ailb_gen.deploy.run_hooks import END, FAILURE, START, Hooks
+from ailb_gen.deploy.run_hooks import END, FAILURE, START, EventHooks
 from ailb_gen.deploy.session import user_name
 from ailb_gen.errors import AilbError, DeployError, UsageError
 from ailb_gen.progress import unheeded
@@ -99,7 +99,7 @@ class Maintainer:
     fabric: Path
     artifacts: Path
     connect: Connecting
-    hooks: Callable[[], Hooks]
+    hooks: Callable[[], EventHooks]
     state: Path | None = None
 
     def maintain(
@@ -350,7 +350,7 @@ def maintainer(
             warn=warn,
         )
 
-    def hooks() -> Hooks:
+    def hooks() -> EventHooks:
         # The files may be those of another fabric file now: what was begun is given up all the same.
         with connect(fabric, inventory=inventory, warn=warn) as connection:
             return connection.hooks("maintain", "maintenance")

@@ -91,7 +91,7 @@ def finish(senders: Sequence[HookSender], what: str, warn: Warn) -> None:
             warn(f"warning: the hook of {sender.hook.url} was not told all of the {what}: {sender.trouble}")
 
 
-class Hooks:
+class EventHooks:
     """Tells hooks that a run or a maintenance starts or ends.
 
     `about` is what every body says: fabric, verb, user. `what` names it in a note, which `warn` prints.
@@ -124,7 +124,7 @@ class Hooks:
 class RunHooks:
     """The hooks of runs: `begun` is called when a record is open, `ended` when all is over."""
 
-    def __init__(self, hooks: Hooks) -> None:
+    def __init__(self, hooks: EventHooks) -> None:
         self._hooks = hooks
         self._runs: list[str] = []
 
