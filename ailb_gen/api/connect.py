@@ -184,13 +184,6 @@ class Connection:
         with self._runs("rollback", options) as runs:
             return runs.rollback(run)
 
-    def hooks(self, verb: str, what: str) -> EventHooks:
-        """Return the hooks of the inventory for a run or a maintenance."""
-        from ailb_gen.deploy.run_hooks import EventHooks
-
-        about = {"fabric": self.context.intent.fabric.name, "verb": verb, "user": self.context.user}
-        return EventHooks(self.context.inventory.hooks, self._access.secrets, about, what, self._warn)
-
     @contextmanager
     def _runs(self, verb: str, options: PushOptions | None) -> Iterator[Deployment]:
         """Give the runs of this fabric while no other process has any, and tell its hooks.
@@ -212,7 +205,7 @@ class Connection:
             **options.recorded,
         }
         told = options.begun
-        hooks = RunHooks(self.hooks(verb, "run"))
+        hooks = RunHooks(hooks_of(self, verb, "run"))
 
         def begun(run: str) -> None:
             told(run)
@@ -256,6 +249,14 @@ def connect(
     files = Path(artifacts) if artifacts is not None else None
     with open_session(path, files, inventory, limit, access, trust, limited_by) as context:
         yield Connection(context, records_of(path, state), {"driver": driver, "jobs": jobs}, access, warn)
+
+
+def hooks_of(on: Connection, verb: str, what: str) -> EventHooks:
+    """Return the hooks of the inventory for a run or a maintenance."""
+    from ailb_gen.deploy.run_hooks import EventHooks
+
+    about = {"fabric": on.context.intent.fabric.name, "verb": verb, "user": on.context.user}
+    return EventHooks(on.context.inventory.hooks, on._access.secrets, about, what, on._warn)
 
 
 def report_of(

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from ailb_gen.api.connect import Driver, connect, records_of
+from ailb_gen.api.connect import Driver, connect, hooks_of, records_of
 from ailb_gen.api.maintain_before import batches_of, check_files, check_state, needed
 from ailb_gen.api.maintain_options import Connecting, MaintainOptions
 from ailb_gen.api.maintain_steps import MaintenanceSteps, UnrecordedError, digest_of, shut_down
@@ -82,24 +82,18 @@ class MaintenanceReport:
         failed = [one.reason for one in self.devices.values() if one.reason and not one.finished]
         return [*failed, *filter(None, (self.stopped, self.unrecorded))]
 
-    @property
-    def outcome(self) -> dict[str, str]:
-        """How it ended, as hooks are told."""
-        state = STOPPED if not self.complete else GIVEN_UP if self.given_up else COMPLETE
-        return {"state": state, "why": redact("\n".join(self.reasons))}
-
 
 @dataclass(frozen=True, slots=True)
 class Maintainer:
     """A fabric whose devices are maintained: its files, what connects to its devices, and where that is recorded.
 
-    `hooks` reads those of its inventory.
+    `_hooks` reads those of its inventory.
     """
 
     fabric: Path
     artifacts: Path
     connect: Connecting
-    hooks: Callable[[], EventHooks]
+    _hooks: Callable[[], EventHooks]
     state: Path | None = None
 
     def maintain(
@@ -221,7 +215,7 @@ class Maintainer:
 
         Raises UsageError, IntentError and OutputError before anything is done.
         """
-        hooks = self.hooks()
+        hooks = self._hooks()
         after.callback(hooks.finish)
         state, stopped, unrecorded = self._kept_in, "", ""
         with _recording(state, past.name) as log:
@@ -248,7 +242,7 @@ class Maintainer:
         report = MaintenanceReport(
             past.name, state.log(past.name), devices, needless, stopped, unrecorded, work is None
         )
-        hooks.send(END if report.complete else FAILURE, _told(past.name, devices) | report.outcome)
+        hooks.send(END if report.complete else FAILURE, _told(past.name, devices) | _outcome(report))
         return report
 
     def _none_left(self) -> None:
@@ -277,6 +271,12 @@ class Maintainer:
 def _told(name: str, devices: Mapping[str, DeviceProgress]) -> dict[str, Any]:
     """Return what hooks are told of a maintenance: its record, and the state of every device."""
     return {"maintenance": name, "devices": {device: one.text for device, one in devices.items()}}
+
+
+def _outcome(report: MaintenanceReport) -> dict[str, str]:
+    """Return what hooks are told of its end."""
+    state = STOPPED if not report.complete else GIVEN_UP if report.given_up else COMPLETE
+    return {"state": state, "why": redact("\n".join(report.reasons))}
 
 
 def _who(options: MaintainOptions) -> dict[str, object]:
@@ -353,6 +353,6 @@ def maintainer(
     def hooks() -> EventHooks:
         # The files may be those of another fabric file now: what was begun is given up all the same.
         with connect(fabric, inventory=inventory, warn=warn) as connection:
-            return connection.hooks("maintain", "maintenance")
+            return hooks_of(connection, "maintain", "maintenance")
 
     return Maintainer(Path(fabric), Path(artifacts), reach, hooks, state)
