@@ -69,7 +69,8 @@ class Hook:
 class Inventory:
     """All devices by name, in the order leaves, spines, servers.
 
-    `allowed_signers` says who may sign plans; None: a push needs no signed plan. `hooks` are told of runs.
+    `allowed_signers` says who may sign plans; None: a push needs no signed plan. `hooks` are told of runs and of
+    maintenances.
     """
 
     targets: Mapping[str, Target]

@@ -172,6 +172,10 @@ def _slack(body: Body) -> Body:
     return {"text": text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")}
 
 
+def _by(body: Body) -> str:
+    return f"by {body['user']}@{body['host']}"
+
+
 def _watch_text(body: Body) -> str:
     """Return what a watch found as one text: counts, and the first changes."""
     lines = [
@@ -179,7 +183,7 @@ def _watch_text(body: Body) -> str:
         for one in body["changes"][:SLACK_LINES]
     ]
     left = body["more"] + len(body["changes"]) - len(lines)
-    where = f"{body['fabric']}: watch by {body['user']}@{body['host']}, round {body['round']}"
+    where = f"{body['fabric']}: watch {_by(body)}, round {body['round']}"
     return "\n".join([where, *lines, *([f"and {left:,} more"] if left else [])])
 
 
@@ -188,12 +192,9 @@ def _maintenance_text(body: Body) -> str:
     left = [f"{name}: {state}" for name, state in body["devices"].items() if state != FINISHED]
     more = len(left) - SLACK_LINES
     end = f": {body['state']}" if "state" in body else ""
-    by = f"by {body['user']}@{body['host']}"
-    head = f"{body['fabric']}: maintain {body['event']}, maintenance {body['maintenance']} {by}"
-    why = body.get("why", "").split("\n")
-    return "\n".join(
-        [f"{head}{end}", *left[:SLACK_LINES], *([f"and {more:,} more"] if more > 0 else []), *filter(None, why)]
-    )
+    head = f"{body['fabric']}: maintain {body['event']}, maintenance {body['maintenance']} {_by(body)}{end}"
+    others = f"and {more:,} more" if more > 0 else ""
+    return "\n".join(filter(None, (head, *left[:SLACK_LINES], others, body.get("why", ""))))
 
 
 def _run_text(body: Body) -> str:
@@ -203,8 +204,7 @@ def _run_text(body: Body) -> str:
     told = ", ".join(f"{number} {outcome}" for outcome, number in counts.items())
     state = f": {body['state']}" if "state" in body else ""
     why = f" ({body['why']})" if body.get("why") else ""
-    by = f"by {body['user']}@{body['host']}"
-    text = f"{body['fabric']}: {body['verb']} {body['event']}, run {body['run']} {by}{state}{why}"
+    text = f"{body['fabric']}: {body['verb']} {body['event']}, run {body['run']} {_by(body)}{state}{why}"
     return f"{text}; {told}" if told else text
 
 

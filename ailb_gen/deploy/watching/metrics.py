@@ -61,11 +61,7 @@ class WatchCollector(Collector):
             ("interval_seconds", "Seconds from the start of one round to that of the next.", now.every_s),
             ("round_seconds", "Seconds that the last whole round took.", now.round_s),
             ("last_round_timestamp_seconds", "When the last whole round ended.", now.ended),
-            (
-                "former_files_rounds",
-                "Rounds in a row with former files, the others being unusable.",
-                now.former,
-            ),
+            ("former_files_rounds", "Rounds in a row with former files, the others being unusable.", now.former),
         ):
             gauge = GaugeMetricFamily(f"ailb_watch_{name}", text, labels=["fabric"])
             gauge.add_metric(own, value)
